@@ -1,0 +1,1 @@
+"""gateway_args: from what a model writes, as it arrives, to tool-call events."""
