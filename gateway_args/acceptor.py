@@ -41,7 +41,7 @@ _COLON: Final = 17
 _AFTER_MEMBER: Final = 18
 _WHOLE: Final = 37
 _REFUSED: Final = 38
-# What a character may do instead of leading to a place; `Acceptor._read` carries these out.
+# What a character may do instead of leading to a place; `Acceptor.feed` carries these out.
 _OPEN_STRING: Final = 39
 _OPEN_KEY: Final = 40
 _OPEN_OBJECT: Final = 41
@@ -114,19 +114,18 @@ _ROWS: Final[dict[str, dict[str, str]]] = {
 }
 
 
-def _build_table() -> bytes:
-    """The rows as one byte string: what the character `c` does at the place `p` stands at `p * 128 + c`."""
+def _build_table() -> tuple[bytes, ...]:
+    """The rows by the numbers of the places, each indexed by an ASCII character's code."""
     targets = {**{name: number for number, name in enumerate(_PLACES)}, **_ACTIONS}
-    table = bytearray()
-    for name in _PLACES:
-        number = len(table) >> 7
+    table = []
+    for number, name in enumerate(_PLACES):
         rest = number if number <= _KEY else _END_NUMBER if number in _ENDING else _REFUSED
         row = bytearray([rest]) * 128
         for characters, target in _ROWS.get(name, {}).items():
             for character in characters:
                 row[ord(character)] = targets[target]
-        table += row
-    return bytes(table)
+        table.append(bytes(row))
+    return tuple(table)
 
 
 _TABLE: Final = _build_table()
@@ -234,7 +233,8 @@ class Acceptor:
     def feed(self, text: str, start: int = 0, end: int | None = None) -> int:
         """Read `text[start:end]` and say how many of its characters were accepted; the first refused one ends it."""
         stop = len(text) if end is None else end
-        if self._place <= _KEY:
+        place = self._place
+        if place <= _KEY:
             # The commonest feed by far: a piece of a string's body.
             if start == 0 and stop == len(text):
                 body = '"' not in text and "\\" not in text
@@ -243,22 +243,17 @@ class Acceptor:
             if body:
                 self.valid += stop - start
                 return stop - start
-        elif self._place >= _WHOLE:
+        elif place >= _WHOLE:
             return 0
-        read = self._read(text, start, stop) - start
-        self.valid += read
-        return read
-
-    def _read(self, text: str, at: int, stop: int) -> int:
-        """Run the machine from `at`; the offset of the first character not accepted, or `stop`."""
-        place = self._place
         stack = self._stack
+        at = start
         while at < stop and place < _WHOLE:
             if place <= _KEY and stop - at > _WALK:
                 at = _body_end(text, at, stop)
             # Every character outside ASCII becomes one "?": content in a string and refused elsewhere, as they are.
-            for byte in text[at : min(at + _WINDOW, stop)].encode("ascii", "replace"):
-                after = _TABLE[place << 7 | byte]
+            window = text[at:stop] if stop - at <= _WINDOW else text[at : at + _WINDOW]
+            for byte in window.encode("ascii", "replace"):
+                after = _TABLE[place][byte]
                 if after < _WHOLE:
                     place = after
                     at += 1
@@ -267,7 +262,7 @@ class Acceptor:
                     if stack == 1:
                         place = _WHOLE
                         break
-                    after = _TABLE[(_AFTER_MEMBER if stack & 1 else _AFTER_ITEM) << 7 | byte]
+                    after = _TABLE[_AFTER_MEMBER if stack & 1 else _AFTER_ITEM][byte]
                 if after >= _CLOSE:
                     if after == _CLOSE:
                         stack >>= 1
@@ -299,7 +294,8 @@ class Acceptor:
                 at += 1
         self._place = place
         self._stack = stack
-        return at
+        self.valid += at - start
+        return at - start
 
     @property
     def complete(self) -> int | None:
