@@ -13,13 +13,16 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .. import _data
 from ..errors import GatewayArgsError
 from ..events import Why
 from ..limits import Limits
 from .kinds import KINDS, OPTIONAL
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 Table = Mapping[str, object]
 
@@ -127,7 +130,7 @@ def load(name: str) -> Corpus:
     return read(path)
 
 
-def read(path: str | Path) -> Corpus:
+def read(path: str | PathLike[str]) -> Corpus:
     """The corpus in that file."""
     path = Path(path)
     try:

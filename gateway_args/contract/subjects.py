@@ -1,0 +1,119 @@
+"""Subjects: what the contract puts to the test, a table of ours or anybody's parser.
+
+A parser needs `feed` and `finish`, both giving events. Token ids and snapshots are tried where its `Maker` says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Protocol, cast
+
+from .corpus import Case, CorpusError
+
+if TYPE_CHECKING:
+    from ..events import Event
+    from ..formats import Format
+    from ..tokens import Delta
+
+Markers = Mapping[str, int]
+
+
+class Subject(Protocol):
+    """A parser of one output: it is fed pieces in order, then finished once with the engine's reason."""
+
+    def feed(self, piece: str, /) -> Iterable[Event]: ...
+    def finish(self, reason: str, /) -> Iterable[Event]: ...
+
+
+class TokenSubject(Protocol):
+    """A parser that also takes pieces with token ids."""
+
+    def feed(self, piece: str | Delta, /) -> Iterable[Event]: ...
+    def finish(self, reason: str, /) -> Iterable[Event]: ...
+
+
+class Storable(Protocol):
+    """A parser whose state can be put away between two pieces."""
+
+    def snapshot(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """How a parser for a case is made.
+
+    `new` takes the case and, for streams with token ids, the ids of the markers (None: not known). `restore` makes a
+    parser from what `snapshot()` of another gave; `markers` are the texts that the vocabulary may hold as one token.
+    Without them neither snapshots nor token ids are tried.
+    """
+
+    new: Callable[[Case, Markers | None], Subject | TokenSubject]
+    restore: Callable[[Case, bytes], Subject | TokenSubject] | None = None
+    markers: Callable[[Case], Collection[str]] | None = None
+
+
+def maker_of(source: str | PathLike[str] | Format | Maker | Callable[[Case], Subject]) -> Maker:
+    """The maker for a format (its name, its file or itself), for a function from a case to a parser, or as given."""
+    if isinstance(source, Maker):
+        return source
+    if isinstance(source, str | PathLike):
+        name = str(source)
+        if name in _CONSTRAINED:
+            return _tables(lambda case: _constrained(name, case))
+        from .. import formats
+
+        fmt = formats.read(name) if name.endswith(".toml") else formats.load(name)
+        return _tables(lambda _: fmt)
+    if callable(source):
+        new = source
+        return Maker(lambda case, _: new(case))
+    table = source
+    return _tables(lambda _: table)
+
+
+_CONSTRAINED = ("forced", "required")
+
+
+def _constrained(name: str, case: Case) -> Format:
+    """A constrained output's format; the corpus names the function and the base."""
+    from .. import formats
+
+    base = None if case.base is None else formats.load(case.base)
+    if name == "required":
+        return formats.required(base)
+    if case.function is None:
+        raise CorpusError(f"case '{case.name}': a forced output's corpus names its function: function = \"…\"")
+    return formats.forced(case.function, base)
+
+
+def _tables(format_of: Callable[[Case], Format]) -> Maker:
+    from ..parser import Parser
+    from ..tools import Tools
+
+    def tools(case: Case) -> Tools | None:
+        return None if case.tools is None else Tools.of(list(case.tools))
+
+    def new(case: Case, markers: Markers | None) -> TokenSubject:
+        return Parser(
+            format_of(case),
+            tools(case),
+            prompt=case.prompt,
+            start=case.start,
+            markers=markers,
+            undeclared=case.undeclared,
+            limits=case.limits,
+        )
+
+    def restore(case: Case, data: bytes) -> TokenSubject:
+        return Parser.restore(data, format_of(case), tools(case))
+
+    def markers(case: Case) -> Collection[str]:
+        return [marker.text for marker in format_of(case).markers.values() if marker.token]
+
+    return Maker(new, restore, markers)
+
+
+def snapshot(subject: object) -> bytes:
+    return cast("Storable", subject).snapshot()
