@@ -133,7 +133,7 @@ _TABLE: Final = _build_table()
 # Characters walked at once and characters searched at once: a feed that ends early in a long text costs what it read,
 # and so does every escape in a long string.
 _WINDOW: Final = 64
-_SEARCH: Final = 4096
+_SEARCH: Final = 1024
 # When more than this is left to read in a string, searching for the end of its body is cheaper than walking to it.
 _WALK: Final = 24
 
@@ -374,13 +374,17 @@ class Acceptor:
 
 
 def _body_end(text: str, at: int, stop: int) -> int:
-    """Where the string body at `at` meets a quote or a backslash, or as far as one search goes."""
-    stop = min(stop, at + _SEARCH)
-    quote = text.find('"', at, stop)
-    if quote < 0:
-        quote = stop
-    escape = text.find("\\", at, quote)
-    return quote if escape < 0 else escape
+    """Where the string body at `at` meets a quote or a backslash, or `stop`."""
+    while at < stop:
+        limit = at + _SEARCH if at + _SEARCH < stop else stop
+        quote = text.find('"', at, limit)
+        escape = text.find("\\", at, limit if quote < 0 else quote)
+        if escape >= 0:
+            return escape
+        if quote >= 0:
+            return quote
+        at = limit
+    return stop
 
 
 @dataclass(frozen=True, slots=True)
