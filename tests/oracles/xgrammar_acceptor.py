@@ -1,7 +1,7 @@
 """xgrammar with RFC 8259 written out as a grammar, against the acceptor on the texts of the llguidance comparison.
 
-Run by hand, since xgrammar brings torch: `pip install '.[oracles]' && python tests/oracles/xgrammar_acceptor.py`. Prints
-every text that the two refuse at different characters and exits 1 if there is one.
+Run by hand, since xgrammar brings torch: `pip install '.[oracles]' && python tests/oracles/xgrammar_acceptor.py`.
+Prints every text that the two refuse at different characters and exits 1 if there is one.
 """
 
 from __future__ import annotations
