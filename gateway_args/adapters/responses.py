@@ -1,0 +1,211 @@
+"""Responses: the events of one response, and the response that they end with.
+
+Output items stand one after the other: `reasoning` (its text in a `reasoning_text` part), `message` (one
+`output_text` part) and `function_call`. Each is added, grows, and is done before the next is added; events are numbered
+from 0. Ids of items are a hash of the response's id and the item's place.
+
+What is cut says so: the response is `incomplete` (or `failed`), a message open at that moment too. A call that broke is
+an `incomplete` item and gets no `function_call_arguments.done`, which clients run tools at. A reasoning item carries no
+status: its end is told at once, before anyone knows whether it was the end of the output.
+
+The response object is the request's echo where `Envelope.extra` gives it (`tools`, `tool_choice`, `instructions`…) and
+the API's empty value where it does not. Extension fields (see `core`) stand in the last event's response.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .core import ERROR_MESSAGE, Call, Chunk, Envelope, Options
+from .core import Stream as _Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..events import Event
+
+_REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class Stream(_Stream):
+    """The events of one response."""
+
+    KIND: ClassVar[str] = "responses"
+    STATE: ClassVar[tuple[str, ...]] = (*_Stream.STATE, "_number", "_output", "_item", "_parts")
+
+    def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
+        super().__init__(envelope, options, choice=choice)
+        self._number = 0
+        self._output: list[Chunk] = []  # the items that are done
+        self._item: Chunk | None = None  # the item that is open, as it was added
+        self._parts: list[str] = []  # its text or arguments
+
+    def _emit(self, kind: str, **fields: Any) -> None:
+        self._out.append({"type": kind, "sequence_number": self._number, **fields})
+        self._number += 1
+
+    def _open(self) -> None:
+        self._emit("response.created", response=self._response("in_progress"))
+        self._emit("response.in_progress", response=self._response("in_progress"))
+
+    def _text(self, text: str) -> None:
+        item = self._item
+        if item is None or item["type"] != "message":
+            item = self._add("msg", {"type": "message", "role": "assistant", "content": [], "status": "in_progress"})
+            self._part("added", item, _output_text(""))
+        self._parts.append(text)
+        self._out.append(
+            {
+                "type": "response.output_text.delta",
+                "sequence_number": self._number,
+                "item_id": item["id"],
+                "output_index": len(self._output),
+                "content_index": 0,
+                "delta": text,
+                "logprobs": [],
+            }
+        )
+        self._number += 1
+
+    def _thought(self, text: str) -> None:
+        item = self._item
+        if item is None or item["type"] != "reasoning":
+            item = self._add("rs", {"type": "reasoning", "summary": [], "content": []})
+            self._part("added", item, _reasoning_text(""))
+        self._parts.append(text)
+        self._grow("response.reasoning_text.delta", item["id"], {"content_index": 0, "delta": text})
+
+    def _thought_over(self) -> None:
+        if self._item is not None and self._item["type"] == "reasoning":
+            self._done()
+
+    def _start(self, call: Call) -> None:
+        item = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": ""}
+        self._add("fc", {**item, "status": "in_progress"})
+
+    def _fragment(self, call: Call, fragment: str) -> None:
+        assert self._item is not None
+        self._parts.append(fragment)
+        self._out.append(
+            {
+                "type": "response.function_call_arguments.delta",
+                "sequence_number": self._number,
+                "item_id": self._item["id"],
+                "output_index": len(self._output),
+                "delta": fragment,
+            }
+        )
+        self._number += 1
+
+    def _end(self, call: Call, complete: bool) -> bool:
+        self._done(cut=not complete)
+        return complete
+
+    def _close(self, reason: str, extension: Chunk) -> None:
+        whole = reason in ("stop", "tool_calls")
+        self._done(cut=not whole)
+        if whole:
+            self._emit("response.completed", response=self._response("completed", **extension))
+        elif reason == "error":
+            error = {"code": "server_error", "message": ERROR_MESSAGE}
+            self._emit("response.failed", response=self._response("failed", error=error, **extension))
+        else:
+            details = {"reason": _REASON.get(reason)}
+            self._emit(
+                "response.incomplete", response=self._response("incomplete", incomplete_details=details, **extension)
+            )
+
+    def _add(self, prefix: str, fields: Chunk) -> Chunk:
+        """Open an item, after the one that is open."""
+        self._done()
+        item = {"id": f"{prefix}_{self._digest(f'item/{len(self._output)}')}", **fields}
+        self._item = item
+        self._emit("response.output_item.added", output_index=len(self._output), item=item)
+        return item
+
+    def _grow(self, kind: str, item_id: str, fields: Chunk) -> None:
+        place = {"type": kind, "sequence_number": self._number, "item_id": item_id, "output_index": len(self._output)}
+        self._out.append(place | fields)
+        self._number += 1
+
+    def _part(self, what: str, item: Chunk, part: Chunk) -> None:
+        self._grow(f"response.content_part.{what}", item["id"], {"content_index": 0, "part": part})
+
+    def _done(self, *, cut: bool = False) -> None:
+        """Close the open item, if any; `cut` says that it is not whole."""
+        item, text = self._item, "".join(self._parts)
+        if item is None:
+            return
+        self._item, self._parts = None, []
+        status = "incomplete" if cut else "completed"
+        match item["type"]:
+            case "message":
+                self._grow("response.output_text.done", item["id"], {"content_index": 0, "text": text, "logprobs": []})
+                self._part("done", item, _output_text(text))
+                item = {**item, "content": [_output_text(text)], "status": status}
+            case "reasoning":
+                self._grow("response.reasoning_text.done", item["id"], {"content_index": 0, "text": text})
+                self._part("done", item, _reasoning_text(text))
+                item = {**item, "content": [_reasoning_text(text)]}
+            case _:
+                if not cut:
+                    self._grow("response.function_call_arguments.done", item["id"], {"arguments": text})
+                item = {**item, "arguments": text, "status": status}
+        self._emit("response.output_item.done", output_index=len(self._output), item=item)
+        self._output.append(item)
+
+    def _response(self, status: str, **fields: Any) -> Chunk:
+        envelope = self.envelope
+        response: Chunk = {
+            "id": envelope.id,
+            "object": "response",
+            "created_at": envelope.created,
+            "status": status,
+            "model": envelope.model,
+            "output": list(self._output),
+            "error": None,
+            "incomplete_details": None,
+            "instructions": None,
+            "metadata": {},
+            "parallel_tool_calls": self.options.parallel,
+            "temperature": None,
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": None,
+            **envelope.extra,
+        }
+        if self._finished:
+            response["usage"] = self._spent()
+        return {**response, **fields}
+
+    def _spent(self) -> Chunk:
+        usage = self.usage()
+        output = usage.completion_tokens or 0
+        return {
+            "input_tokens": usage.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+            "output_tokens": output,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
+            "total_tokens": usage.prompt_tokens + output,
+        }
+
+
+def fold(chunks: Iterable[Chunk]) -> Chunk:
+    """The response that these events end with."""
+    response: Chunk = {}
+    for chunk in chunks:
+        response = chunk.get("response", response)
+    return response
+
+
+def whole(events: Iterable[Event], envelope: Envelope, options: Options | None = None) -> Chunk:
+    """The response that these events say."""
+    return fold(Stream(envelope, options).chunks(events))
+
+
+def _output_text(text: str) -> Chunk:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _reasoning_text(text: str) -> Chunk:
+    return {"type": "reasoning_text", "text": text}
