@@ -1,0 +1,166 @@
+"""A format as data: markers, states, transitions and call syntaxes, checked when it is made and never changed.
+
+A table says which texts are markers, which states an output goes through, and which call syntaxes may stand in which
+state. Everything here is plain immutable data; `gateway_args.program` compiles it, `gateway_args.engine` runs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..program import Program
+    from ..syntaxes.base import Syntax
+
+Kind = Literal["content", "reasoning", "wrapper", "call"]
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A text of the format's own: its spelling, whether one vocabulary token spells it, and the layout around it."""
+
+    name: str
+    text: str
+    token: bool = False
+    """One token of the vocabulary: matched by its id in a stream with token ids."""
+    certain: bool = False
+    """An opener that needs no confirmation: other text in its region is stray."""
+    before: str = ""
+    """White space that the template writes before the marker, at most this."""
+    after: str = ""
+    """White space that the template writes after the marker, at most this."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where an output can stand, what leads out of it and which call syntaxes may stand in it."""
+
+    name: str
+    kind: Kind
+    on: Mapping[str, str] = field(default_factory=dict)
+    """Marker name -> state name."""
+    calls: tuple[str, ...] = ()
+    """Names of call syntaxes; the first characters that fit only one of them decide."""
+    then: str = ""
+    """The state after a call that its value's end closes (families that write no closer)."""
+    bare: str = ""
+    """For a content state with `calls`: where a call may stand without a marker, "start" or "anywhere"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """One model family's way of writing a reply; immutable and shared by threads."""
+
+    name: str
+    summary: str
+    states: Mapping[str, State]
+    markers: Mapping[str, Marker]
+    calls: Mapping[str, Syntax]
+    turn_openers: tuple[str, ...] = ()
+    """Texts after which the model's turn begins in a prompt."""
+    turn_end: tuple[Marker, ...] = ()
+    """End-of-turn texts, dropped in every state."""
+    after_start: str = ""
+    """White space that the template writes before the first text of an output."""
+    ids: str = "call"
+    """The shape of call ids: "call" (`call_0`) or "alnum9" (nine letters and digits)."""
+    source: str = ""
+    """Where the facts come from."""
+    verified: bool = True
+    """False when no vendor's source was found."""
+    needs_special_tokens: bool = False
+    """Markers vanish under skip_special_tokens: such an output must come with token ids."""
+    digest: str = ""
+    """SHA-256 of the table's canonical form: what a snapshot names it by."""
+
+    @property
+    def start(self) -> str:
+        """The state where an output starts unless the prompt or the caller moved it."""
+        return next(iter(self.states))
+
+    @cached_property
+    def home(self) -> str:
+        """The state that an end-of-turn text leads back to: the first content state."""
+        return next((state.name for state in self.states.values() if state.kind == "content"), self.start)
+
+    @cached_property
+    def opener_names(self) -> frozenset[str]:
+        """Markers that open a call or a wrapper from text or from a wrapper."""
+        return frozenset(
+            name
+            for state in self.states.values()
+            if state.kind != "call"
+            for name, target in state.on.items()
+            if self.states[target].kind in ("call", "wrapper")
+        )
+
+    @cached_property
+    def closer_names(self) -> frozenset[str]:
+        """Markers that end a call or a wrapper and open none."""
+        return frozenset(
+            name
+            for state in self.states.values()
+            if state.kind in ("call", "wrapper")
+            for name in state.on
+            if name not in self.opener_names
+        )
+
+    @cached_property
+    def closers(self) -> tuple[Marker, ...]:
+        thoughts = {name for state in self.states.values() if state.kind in ("content", "reasoning") for name in state.on}
+        return tuple(self.markers[name] for name in sorted(self.closer_names - thoughts))
+
+    @cached_property
+    def parents(self) -> Mapping[str, str]:
+        """For each call and wrapper state the state that it ends in: its `then`, or where its closer leads."""
+        found: dict[str, str] = {}
+        for state in self.states.values():
+            if state.kind in ("call", "wrapper"):
+                ends = [target for name, target in state.on.items() if name in self.closer_names]
+                found[state.name] = state.then or (ends[0] if ends else self.home)
+        return found
+
+    def marker_texts(self) -> Iterable[str]:
+        """The texts of the markers that one vocabulary token spells: what `markers=` maps to ids."""
+        for marker in (*self.markers.values(), *self.turn_end):
+            if marker.token:
+                yield marker.text
+
+    @cached_property
+    def token_texts(self) -> frozenset[str]:
+        return frozenset(self.marker_texts())
+
+    @cached_property
+    def thought_markers(self) -> tuple[Marker, ...]:
+        """Markers that open or close a thought."""
+        names = {
+            name
+            for state in self.states.values()
+            for name, target in state.on.items()
+            if self.states[target].kind == "reasoning" or state.kind == "reasoning"
+        }
+        return tuple(self.markers[name] for name in sorted(names))
+
+    def program(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> Program:
+        """The format compiled for streams in which these markers are matched by id."""
+        return _program(self, by_id, with_calls)
+
+    def __repr__(self) -> str:
+        return f"Format({self.name!r})"
+
+
+@lru_cache(maxsize=512)
+def _program(format: Format, by_id: frozenset[str], with_calls: bool) -> Program:
+    from ..program import Program
+
+    return Program(format, by_id, with_calls)
+
+
+def digest_of(canonical: bytes) -> str:
+    """The name by which a snapshot knows a table."""
+    return hashlib.sha256(canonical).hexdigest()

@@ -1,0 +1,111 @@
+"""Headers: the text between an opener and a call's body, as patterns that a table writes.
+
+A pattern is literal text with a few places in braces: `{name}` and `{id}` take a run of name characters, `{skip}`
+takes one that nobody wants, `{ws}` takes white space or none. `functions.{name}:{skip}` reads `functions.add:0`. A
+place that is followed by a literal ends at the literal's last occurrence in its run, so names may hold dots and
+colons. Matching is a function of the text: it says NO, or MORE while the text could still become a match.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ..program import SPACE
+from .base import MORE, NO, YES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PLACES: Final = re.compile(r"\{(name|id|skip|ws)\}")
+_RUN: Final = re.compile("[^ \t\n\r\\\\\"'<>{}()\\[\\]=,|\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A header that matched: where it ends, and what stood in its places."""
+
+    end: int
+    name: str
+    id: str
+
+
+class Header:
+    """One pattern, compiled."""
+
+    __slots__ = ("_steps", "text")
+
+    def __init__(self, pattern: str, spell: Callable[[str], str] = str) -> None:
+        self.text: Final = pattern
+        parts = _PLACES.split(pattern)  # literal, place, literal, ...
+        steps: list[tuple[str, str]] = []
+        for n, part in enumerate(parts):
+            if n % 2:
+                steps.append((part, spell(parts[n + 1])))
+            elif part:
+                steps.append(("", spell(part)))
+        self._steps: Final = steps
+
+    def match(self, text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
+        """Match the pattern at this offset: (YES, what was found), (NO, None) or (MORE, None)."""
+        name = id = ""
+        end = len(text)
+        steps = self._steps
+        n = 0
+        while n < len(steps):
+            place, literal = steps[n]
+            n += 1
+            if place == "ws":
+                start = at
+                while at < end and text[at] in SPACE:
+                    at += 1
+                if at - start > max_name:
+                    return NO, None
+                if at == end and not final:
+                    return MORE, None
+            elif place:
+                run = _RUN.match(text, at)
+                stop = run.end() if run is not None else at
+                if stop - at > max_name:
+                    return NO, None
+                if stop == end and not final:
+                    return MORE, None
+                if literal and _RUN.match(literal):
+                    stop = text.rfind(literal, at, stop)
+                if stop <= at:
+                    return NO, None
+                if place == "name":
+                    name = text[at:stop]
+                elif place == "id":
+                    id = text[at:stop]
+                at = stop
+            if literal and not place:
+                pass
+            if literal:
+                if not text.startswith(literal, at):
+                    rest = text[at:]
+                    return (MORE if not final and len(rest) < len(literal) and literal.startswith(rest) else NO), None
+                at += len(literal)
+        return YES, Found(at, name, id)
+
+
+def first_match(headers: tuple[Header, ...], text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
+    """The first of these patterns that matches; undecided while an earlier one could still."""
+    for header in headers:
+        code, found = header.match(text, at, final, max_name)
+        if code != NO:
+            return code, found
+    return NO, None
+
+
+def check(pattern: str) -> str:
+    """What is wrong with a pattern, or nothing."""
+    if not pattern:
+        return "an empty header"
+    rest = _PLACES.sub("", pattern)
+    if "{" in rest or "}" in rest:
+        return "unknown place in braces (there are {name}, {id}, {skip} and {ws})"
+    if re.search(r"\}\{(?:name|id|skip)\}", pattern.replace("{ws}", "")):
+        return "two places with nothing between them"
+    return ""

@@ -1,0 +1,497 @@
+"""Calls as JSON objects: one behind its marker, a list of them, or several that follow each other.
+
+The envelope (the object with the name and the arguments) is read key by key: the first name and the first arguments
+win, in either order, a second one is a duplicate, every other key is envelope. Arguments that come before the name are
+held until the name is known. Bare calls, which no marker opens, use the same readers: there a key that is not the
+envelope's, or a name that the request does not declare, makes the text content again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from ..acceptor import Acceptor
+from ..events import Why
+from ..program import SPACE
+from .arguments import Arguments
+from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Bound, Reader, Syntax
+from .header import Header, first_match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..engine import Engine
+
+_STRING: Final = re.compile('"(?:[^"\\\\\x00-\x1f\ud800-\udfff]|\\\\.)*"')
+_HALF_STRING: Final = re.compile('"(?:[^"\\\\\x00-\x1f\ud800-\udfff]|\\\\.)*\\\\?\\Z')
+
+# Where a reader stands.
+_OPEN: Final = 0  # before the region's first bracket
+_ITEM: Final = 1  # before an object of a list
+_FIRST_ITEM: Final = 2
+_AFTER_ITEM: Final = 3
+_FIRST_KEY: Final = 4
+_KEY: Final = 5
+_COLON: Final = 6
+_VALUE: Final = 7
+_NAME: Final = 8
+_ARGUMENTS: Final = 9
+_ID: Final = 10
+_OTHER: Final = 11
+_AFTER: Final = 12
+_OVER: Final = 13
+_HEADER: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Json(Syntax):
+    """A call is a JSON object: `{"name": "add", "arguments": {"a": 2}}`."""
+
+    shape: Literal["object", "list", "lines"] = "object"
+    """One object; a JSON list of them (or one object); or objects that follow each other."""
+    name: tuple[str, ...] = ("name",)
+    """Keys of the function's name; the first to come wins."""
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+    """Keys of the arguments; the first to come wins."""
+    id: tuple[str, ...] = ()
+    """Keys of the call's id; used when it comes before the call can start."""
+    envelope: tuple[str, ...] = ()
+    """Other keys that a bare call may have."""
+    keyed: bool = False
+    """The object has one key, the function's name, and its value is the arguments."""
+    separator: str = ""
+    """What stands between bare calls, or between objects of `lines`."""
+    header: tuple[str, ...] = ()
+    """Header patterns between the opener and the object."""
+
+    def bind(self, spell: Callable[[str], str]) -> Bound:
+        return BoundJson(self, spell)
+
+
+class BoundJson(Bound):
+    """JSON calls, ready to run."""
+
+    __slots__ = ("headers", "keys", "syntax")
+
+    def __init__(self, syntax: Json, spell: Callable[[str], str]) -> None:
+        listed = syntax.shape == "list"
+        super().__init__("{[" if listed else "{", syntax.separator, wraps=syntax.shape != "object")
+        self.syntax: Final = syntax
+        self.headers: Final = tuple(Header(pattern, spell) for pattern in syntax.header)
+        self.keys: Final = frozenset((*syntax.name, *syntax.arguments, *syntax.id, *syntax.envelope))
+
+    def begins(self, engine: Engine, at: int) -> int:
+        if self.headers:
+            code, found = first_match(self.headers, engine.buf, at, engine.final, engine.limits.max_name)
+            if found is None:
+                return code
+            at = found.end
+        buf = engine.buf
+        first = _skip(buf, at)
+        if first - at > engine.limits.max_layout:
+            return NO
+        if first == len(buf):
+            return MORE
+        if buf[first] == "{":
+            return YES
+        if buf[first] != "[" or self.syntax.shape != "list":
+            return NO
+        second = _skip(buf, first + 1)
+        if second - first > engine.limits.max_layout:
+            return NO
+        if second == len(buf):
+            return MORE
+        return YES if buf[second] in "{]" else NO
+
+    def open(self) -> Reader:
+        return JsonReader(self)
+
+
+class JsonReader(Reader):
+    """Reads one region of JSON calls."""
+
+    __slots__ = ("_args", "_bound", "_id", "_listed", "_name", "_next", "_other", "_place", "_started", "_why")
+
+    def __init__(self, bound: BoundJson) -> None:
+        self._bound = bound
+        self._place = _HEADER if bound.headers else _OPEN
+        self._listed = False  # inside brackets
+        self.whole = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self._name = ""
+        self._id: str | None = None
+        self._args: Arguments | None = None
+        self._other: Acceptor | None = None  # the value of another key
+        self._why: Why = Why.ENVELOPE  # what that value is
+        self._next = _OTHER  # what the value of the last key is
+        self._started = False
+
+    def read(self, engine: Engine) -> int:
+        while True:
+            place = self._place
+            if place == _ARGUMENTS:
+                code = self._read_arguments(engine)
+            elif place == _OTHER:
+                code = self._read_other(engine)
+            elif place == _HEADER:
+                code, found = first_match(
+                    self._bound.headers, engine.buf, engine.pos, engine.final, engine.limits.max_name
+                )
+                if found is not None:
+                    engine.pos = found.end
+                    self._place = _OPEN
+                    continue
+                code = MORE if code == MORE else BROKE
+                engine.why = Why.SHAPE
+            elif place == _OVER:
+                return DONE
+            else:
+                code = self._step(engine)
+            if code != YES:
+                return code
+
+    def _step(self, engine: Engine) -> int:
+        """One token of the envelope; YES to go on."""
+        buf = engine.buf
+        at = _skip(buf, engine.pos)
+        engine.pos = at
+        if self._started:
+            self._account(engine)
+        elif self._bound.wraps and self._place <= _AFTER_ITEM and (engine.had_call or not engine.candidate):
+            engine.drop(at, Why.ENVELOPE)
+        if self._unheld(engine):
+            return self._broke(engine, Why.LIMIT)
+        if at == len(buf):
+            return MORE
+        char = buf[at]
+        place = self._place
+        if place == _FIRST_KEY or place == _KEY:
+            if char == '"':
+                return self._key(engine, at)
+            if char == "}" and place == _FIRST_KEY:
+                return self._object_end(engine, at)
+        elif place == _COLON:
+            if char == ":":
+                engine.pos = at + 1
+                self._place = _VALUE
+                return YES
+        elif place == _VALUE:
+            return self._value(engine, at)
+        elif place == _NAME or place == _ID:
+            if char == '"':
+                return self._text_value(engine, at)
+        elif place == _AFTER:
+            if char == "," or char == "}":
+                return self._after(engine, at, char)
+        elif place == _OPEN or place == _ITEM or place == _FIRST_ITEM:
+            return self._item(engine, at, char)
+        elif place == _AFTER_ITEM:
+            return self._after_item(engine, at, char)
+        return self._unexpected(engine, at)
+
+    def _unexpected(self, engine: Engine, at: int) -> int:
+        """A character that cannot stand here: a marker that counts, or the end of what is a call."""
+        verdict = engine.marker_at(at)
+        if verdict == YES:
+            return MARKER
+        if verdict == MORE:
+            return MORE
+        return self._broke(engine, Why.SHAPE)
+
+    def _broke(self, engine: Engine, why: Why) -> int:
+        if engine.candidate and not engine.had_call:
+            return REJECT
+        engine.why = why
+        return BROKE
+
+    def _unheld(self, engine: Engine) -> bool:
+        return not self._started and engine.unaccounted() > engine.limits.max_held
+
+    # ---------------------------------------------------------------------- lists and objects
+
+    def _item(self, engine: Engine, at: int, char: str) -> int:
+        shape = self._bound.syntax.shape
+        if char == "{":
+            engine.pos = at + 1
+            self._reset()
+            self.whole = False
+            self._place = _FIRST_KEY
+            return YES
+        if char == "[" and self._place == _OPEN and shape == "list":
+            engine.pos = at + 1
+            self._listed = True
+            self._place = _FIRST_ITEM
+            return YES
+        if char == "]" and self._place == _FIRST_ITEM:
+            engine.pos = at + 1
+            self._place = _OVER
+            return REJECT if engine.candidate else DONE
+        return self._unexpected(engine, at)
+
+    def _after_item(self, engine: Engine, at: int, char: str) -> int:
+        if self._listed:
+            if char == ",":
+                engine.pos = at + 1
+                self._place = _ITEM
+                return YES
+            if char == "]":
+                engine.pos = at + 1
+                self._place = _OVER
+                return DONE
+            return self._unexpected(engine, at)
+        separator = self._bound.separator  # objects that follow each other
+        if char == "{":
+            self._place = _ITEM
+            return YES
+        if separator and engine.buf.startswith(separator, at):
+            engine.pos = at + len(separator)
+            self._place = _ITEM
+            return YES
+        verdict = engine.marker_at(at)
+        return verdict if verdict == MORE else MARKER if verdict == YES else DONE
+
+    def _object_end(self, engine: Engine, at: int) -> int:
+        if not self._name:
+            return self._broke(engine, Why.SHAPE)
+        if not self._started and not self._start(engine, at):
+            return BROKE if not engine.candidate else REJECT
+        args = self._args
+        if args is None or args.empty:
+            engine.drop(at, Why.ENVELOPE)
+            engine.arguments("{}", at)
+            self.whole = True
+        else:
+            self.whole = args.whole
+        engine.pos = at + 1
+        syntax = self._bound.syntax
+        if syntax.shape == "object" or (syntax.shape == "list" and not self._listed):
+            self._place = _OVER
+            if syntax.shape == "list":
+                engine.drop(at, Why.ENVELOPE)
+                engine.end_call(at + 1)
+            return DONE
+        engine.drop(at, Why.ENVELOPE)
+        engine.end_call(at + 1)
+        self._place = _AFTER_ITEM
+        return YES
+
+    # ------------------------------------------------------------------------- keys and values
+
+    def _key(self, engine: Engine, at: int) -> int:
+        code, key, end = _string(engine, at)
+        if code != YES:
+            return code if code == MORE else self._broke(engine, Why.LIMIT if code == NO else Why.SHAPE)
+        syntax = self._bound.syntax
+        engine.pos = end
+        self._place = _COLON
+        duplicate = False
+        if syntax.keyed:
+            duplicate = bool(self._name)
+            if not duplicate:
+                if not key:
+                    return self._broke(engine, Why.SHAPE)
+                self._name = key
+                self._next = _ARGUMENTS
+                return YES
+        elif key in syntax.name:
+            duplicate = bool(self._name)
+            if not duplicate:
+                self._next = _NAME
+                return YES
+        elif key in syntax.arguments:
+            duplicate = self._args is not None
+            if not duplicate:
+                self._next = _ARGUMENTS
+                return YES
+        elif key in syntax.id and self._id is None and not self._started:
+            self._next = _ID
+            return YES
+        elif engine.candidate and not engine.had_call and key not in self._bound.keys:
+            return REJECT
+        self._next = _OTHER
+        self._other = Acceptor(engine.limits.max_depth)
+        self._why = Why.DUPLICATE if duplicate else Why.ENVELOPE
+        if self._started:
+            self._account(engine)
+        return YES
+
+    def _value(self, engine: Engine, at: int) -> int:
+        """The value of the last key begins at `at`."""
+        place = self._next
+        if place == _ID and engine.buf[at] != '"':  # an id that is no text is another key
+            place = _OTHER
+            self._other = Acceptor(engine.limits.max_depth)
+        self._place = place
+        if place == _ARGUMENTS:
+            self._args = Arguments(engine.limits.max_depth)
+            if self._name and not self._started and not self._start(engine, at):
+                return REJECT if engine.candidate else BROKE
+            self._args.started = self._started
+        return YES
+
+    def _text_value(self, engine: Engine, at: int) -> int:
+        code, text, end = _string(engine, at)
+        if code != YES:
+            return code if code == MORE else self._broke(engine, Why.LIMIT if code == NO else Why.SHAPE)
+        engine.pos = end
+        if self._place == _ID:
+            self._id = text
+        elif not text:
+            return self._broke(engine, Why.SHAPE)
+        else:
+            self._name = text
+        self._place = _AFTER
+        return YES
+
+    def _after(self, engine: Engine, at: int, char: str) -> int:
+        """A member is over: the name, if it is known, can start the call now."""
+        if self._name and not self._started and not (engine.candidate and self._args is None):
+            if not self._start(engine, at):
+                return REJECT if engine.candidate else BROKE
+        if char == "}":
+            return self._object_end(engine, at)
+        engine.pos = at + 1
+        self._place = _KEY
+        return YES
+
+    def _start(self, engine: Engine, at: int) -> bool:
+        """The name is whole and what stands at `at` may follow it: the call starts."""
+        if engine.candidate and not engine.had_call and not engine.knows(self._name):
+            return False
+        if self._unheld(engine):
+            engine.why = Why.LIMIT
+            return False
+        if not engine.start_call(self._name, at, self._id):
+            return False
+        self._started = True
+        if self._args is not None:
+            self._args.release(engine)
+        return True
+
+    def _read_arguments(self, engine: Engine) -> int:
+        args = self._args
+        assert args is not None
+        code = args.read(engine)
+        if code == DONE:
+            self.whole = args.whole
+            self._place = _AFTER
+            return YES
+        self.whole = args.whole
+        if code == BROKE and not self._started:
+            return self._broke(engine, engine.why if engine.why is Why.LIMIT else Why.SHAPE)
+        return code
+
+    def _read_other(self, engine: Engine) -> int:
+        """The value of a key that is neither name nor arguments, or a second one of these."""
+        other = self._other
+        assert other is not None
+        buf = engine.buf
+        at = engine.pos
+        end = len(buf)
+        if not self._started:
+            end = min(end, at + max(0, engine.limits.max_held - engine.unaccounted()))
+        while at < end and other.complete is None:
+            private = _PRIVATE.search(buf, at, end)
+            stop = private.start() if private is not None else end
+            taken = other.feed(buf, at, stop)
+            at += taken
+            if at < stop or private is None:
+                break
+            inside = other.in_string
+            verdict = engine.marker_at(at)
+            if verdict != NO or not inside:
+                break
+            other.feed(" ")
+            at += 1
+        engine.pos = at
+        if self._started:
+            self._account(engine)
+        if other.complete is not None:
+            self._place = _AFTER
+            self._other = None
+            self._why = Why.ENVELOPE
+            return YES
+        if at < end or other.refused:
+            return self._unexpected(engine, at) if at < len(buf) else MORE
+        if end < len(buf):
+            return self._broke(engine, Why.LIMIT)
+        return MORE
+
+    def _account(self, engine: Engine) -> None:
+        """The text read so far belongs to another key: envelope, or a duplicate."""
+        if self._why is Why.DUPLICATE:
+            engine.spoil(engine.pos, Why.DUPLICATE)
+        else:
+            engine.drop(engine.pos, Why.ENVELOPE)
+
+    # ------------------------------------------------------------------------------
+
+    def cut(self, engine: Engine) -> None:
+        if self._args is not None:
+            self._args.cut(engine)
+            self.whole = self._args.whole or self.whole
+        if engine.in_call:
+            engine.drop(engine.pos, Why.ENVELOPE)
+
+    def save(self) -> list[object]:
+        return [
+            self._place,
+            self._listed,
+            self.whole,
+            self._name,
+            self._id,
+            None if self._args is None else self._args.save(),
+            None if self._other is None else list(self._other.state),
+            str(self._why),
+            self._next,
+            self._started,
+        ]
+
+    def load(self, saved: list[object]) -> None:
+        place, listed, whole, name, id, args, other, why, next, started = saved
+        self._place = int(place)  # type: ignore[call-overload]
+        self._listed = bool(listed)
+        self.whole = bool(whole)
+        self._name = str(name)
+        self._id = None if id is None else str(id)
+        self._args = None if args is None else Arguments.load(args)  # type: ignore[arg-type]
+        self._other = None if other is None else Acceptor.restore(other)  # type: ignore[arg-type]
+        self._why = Why(str(why))
+        self._next = int(next)  # type: ignore[call-overload]
+        self._started = bool(started)
+
+
+_PRIVATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def _skip(text: str, at: int) -> int:
+    """The first character from `at` on that is no white space."""
+    end = len(text)
+    while at < end and text[at] in SPACE:
+        at += 1
+    return at
+
+
+def _string(engine: Engine, at: int) -> tuple[int, str, int]:
+    """The short JSON string at `at` (a key or a name): (YES, text, end), MORE, NO when too long, BROKE when none."""
+    buf = engine.buf
+    limit = engine.limits.max_name
+    bound = at + 6 * limit + 2
+    match = _STRING.match(buf, at, bound)
+    if match is None:
+        half = _HALF_STRING.match(buf, at, bound)
+        if half is None:
+            return BROKE, "", at
+        return (MORE, "", at) if half.end() < bound else (NO, "", at)
+    try:
+        text = json.loads(match.group())
+    except ValueError:
+        return BROKE, "", at
+    if len(text) > limit:
+        return NO, "", at
+    return YES, text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), match.end()
