@@ -110,7 +110,7 @@ def _tables(format_of: Callable[[Case], Format]) -> Maker:
         return Parser.restore(data, format_of(case), tools(case))
 
     def markers(case: Case) -> Collection[str]:
-        return [marker.text for marker in format_of(case).markers.values() if marker.token]
+        return list(format_of(case).marker_texts())
 
     return Maker(new, restore, markers)
 
