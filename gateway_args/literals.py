@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from json.encoder import encode_basestring  # pyright: ignore[reportAttributeAccessIssue]
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, final
 
 if TYPE_CHECKING:

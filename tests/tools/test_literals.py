@@ -384,6 +384,7 @@ def test_null_and_none_are_null_only_where_the_type_and_the_table_say_so() -> No
         ("120e-1", {"type": "integer"}, "120e-1"),
         ("1.5", {"type": "integer"}, '"1.5"'),
         ("15e-2", {"type": "integer"}, '"15e-2"'),
+        ("1.55e1", {"type": "integer"}, '"1.55e1"'),
         ("1e-99999999999999999999", {"type": "integer"}, '"1e-99999999999999999999"'),
         ("1e99999999999999999999", {"type": "integer"}, "1e99999999999999999999"),
         ("0.0e-5", {"type": "integer"}, "0.0e-5"),
