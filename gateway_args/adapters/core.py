@@ -104,7 +104,8 @@ class Options:
 class Call:
     """The call being read: `index` among the calls shown, `held` the fragments that the client was not sent.
 
-    `refused` is an adapter's word that its API cannot show these arguments.
+    `refused` is an adapter's word that its API cannot show these arguments. A call that was never `shown` is listed
+    with its arguments.
     """
 
     index: int

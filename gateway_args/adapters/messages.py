@@ -94,9 +94,9 @@ class Stream(_Stream):
         self._delta({"type": "input_json_delta", "partial_json": fragment})
 
     def _end(self, call: Call, complete: bool) -> bool:
-        opened = self._block == "tool_use"
+        call.shown = self._block == "tool_use"
         self._stop_block()
-        return complete and opened
+        return complete and call.shown
 
     def _close(self, reason: str, extension: Chunk) -> None:
         self._stop_block()

@@ -50,7 +50,9 @@ def sse(data: bytes) -> list[tuple[str | None, Any]]:
     for block in data.decode().split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.split("\n"))
         assert set(fields) <= {"event", "data"}
-        found.append((fields.get("event"), fields["data"] if fields["data"] == "[DONE]" else json.loads(fields["data"])))
+        found.append(
+            (fields.get("event"), fields["data"] if fields["data"] == "[DONE]" else json.loads(fields["data"]))
+        )
     return found
 
 

@@ -6,6 +6,7 @@ the reason that policy 9 gives. Arguments are whole JSON, or JSON cut anywhere, 
 
 from __future__ import annotations
 
+import itertools
 import json
 
 from hypothesis import strategies as st
@@ -29,7 +30,9 @@ TEXT = st.text(st.sampled_from('ab {}[]"\\\n\té漢🌤\u2028\u0000<'), min_size
 NAMES = st.sampled_from(["add", "get_tide", "save-note", "größe", "a.b"])
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXT)
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)), max_leaves=5
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3)),
+    max_leaves=5,
 )
 OBJECTS = st.dictionaries(TEXT, VALUES, max_size=3)
 
@@ -39,7 +42,7 @@ def pieces(draw: st.DrawFn, text: str) -> list[str]:
     """The text, cut anywhere into pieces that are not empty."""
     cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), unique=True, max_size=4)) if len(text) > 1 else []
     ends = [0, *sorted(cuts), len(text)]
-    return [text[a:b] for a, b in zip(ends, ends[1:], strict=False) if a < b]
+    return [text[a:b] for a, b in itertools.pairwise(ends) if a < b]
 
 
 @st.composite
@@ -50,7 +53,9 @@ def bodies(draw: st.DrawFn, *, objects_only: bool = False) -> list[Event]:
     events: list[Event] = []
     index = 0
     whys = st.sampled_from([Why.STRAY, Why.SHAPE, Why.ARGUMENTS])
-    for kind in draw(st.lists(st.sampled_from(["text", "thought", "call", "call", "dropped", "malformed"]), max_size=7)):
+    for kind in draw(
+        st.lists(st.sampled_from(["text", "thought", "call", "call", "dropped", "malformed"]), max_size=7)
+    ):
         match kind:
             case "text":
                 events += [Content(piece, draw(tokens)) for piece in draw(pieces(draw(TEXT)))]

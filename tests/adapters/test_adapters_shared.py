@@ -133,7 +133,9 @@ def test_by_default_malformed_text_is_content_until_a_call_has_started_and_never
     squeezed = "".join("".join(event.text for event in shown).split())
     assert "".join(texts(kind, chunks).split()) == squeezed  # white space: Messages leaves blank blocks out
     listed = [Aside(entry["text"], Why(entry["why"])) for entry in last_fields(kind, chunks).get("malformed", [])]
-    hidden = fold(events[started:]).malformed if started < len(events) and isinstance(events[started], CallStart) else []
+    hidden = (
+        fold(events[started:]).malformed if started < len(events) and isinstance(events[started], CallStart) else []
+    )
     assert listed == hidden
 
 
@@ -325,7 +327,9 @@ def test_events_without_text_cause_no_chunk(kind: adapters.Kind) -> None:
     stream.chunks([CallStart(0, "call_0", "add", None, "")])
     assert stream.chunks([CallArguments(0, "", "  ")]) == []
     stream.chunks([CallArguments(0, "{}", "{}"), CallEnd(0, True, "")])
-    assert stream.chunks([Content(""), ReasoningStart(), Reasoning(""), ReasoningEnd(), Dropped("\n", Why.LAYOUT)]) == []
+    assert (
+        stream.chunks([Content(""), ReasoningStart(), Reasoning(""), ReasoningEnd(), Dropped("\n", Why.LAYOUT)]) == []
+    )
 
 
 def test_an_unknown_kind_is_named_with_those_that_there_are() -> None:
