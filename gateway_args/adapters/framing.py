@@ -18,10 +18,11 @@ KEEP_ALIVE = b": keep-alive\n\n"
 def dumps(value: dict[str, Any]) -> bytes:
     """JSON as UTF-8. A lone surrogate, which UTF-8 cannot carry, becomes U+FFFD; halves of a pair are joined."""
     try:
-        return orjson.dumps(value)
+        data: bytes = orjson.dumps(value)
     except orjson.JSONEncodeError:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+    return data
 
 
 def frame(chunk: dict[str, Any]) -> bytes:
