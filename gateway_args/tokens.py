@@ -76,8 +76,8 @@ class TokenDecoder:
     def __init__(self, encoding: Encoding, *, skip_special: bool = False) -> None:
         self._encoding = encoding
         self._skip_special = skip_special
-        # The bytes of a sequence that is not whole yet, and the tokens held for it: the first brought its first byte and
-        # has the text before it, the others have none.
+        # The bytes of a sequence that is not whole yet, and the tokens held for it: the first brought its first byte,
+        # and has the text before it; the others have none.
         self._held = b""
         self._waiting: list[tuple[int, str]] = []
         self.unknown: int = 0
