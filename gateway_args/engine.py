@@ -199,10 +199,16 @@ class Engine:
             self.pos = self.mark = 0
         self.run()
 
-    def finish(self) -> None:
-        """The text ends here: settle everything that is held."""
+    def finish(self, stopped: bool) -> None:
+        """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
         self.final = True
         self.run()
+        if stopped and self.mode == TEXT and self.blank and self.stage.bare == "whole":
+            self.drop(len(self.buf), Why.LAYOUT)
+            self._open_region(0)
+            assert self.reader is not None
+            self.pos = len(self.buf)
+            self.reader.nothing(self)
         self._end()
         if self.in_thought:
             self._leave_thought()
@@ -343,8 +349,11 @@ class Engine:
                 if stage.bare and self._candidate(first, MORE):
                     return self._wait_or_go()
                 self._begin_text(first)
-            elif self.held + start - self.mark > self.limits.max_layout:
-                self._begin_text(start)
+            elif start - self.mark > self.limits.max_layout:
+                if stage.bare == "whole" and not self.after_call:
+                    self.drop(start, Why.LAYOUT)
+                else:
+                    self._begin_text(start)
         if start >= len(buf):
             if self.final:
                 return False
@@ -530,9 +539,7 @@ class Engine:
             self.blank = True
         start = self.body - len(row.spelling)
         self._settle(start, row)
-        if self.replaying:
-            self.region = len(self.out)
-            self.calls = self.complete = 0
+        self._mark_region()
         if stage.kind != "call":
             self.drop(self.body, Why.MARKER)
             self.pos = self.body
@@ -548,6 +555,12 @@ class Engine:
         self.pos = self.body
         if stage.calls and syntax >= 0 and stage.calls[syntax].wraps:
             self.drop(self.body, Why.MARKER)
+
+    def _mark_region(self) -> None:
+        """A region opens: while the prompt is replayed, only the last one's events matter."""
+        if self.replaying:
+            self.region = len(self.out)
+            self.calls = self.complete = 0
 
     def _open_region(self, syntax: int) -> None:
         self.candidate = False
@@ -569,6 +582,12 @@ class Engine:
     def _candidate(self, at: int, known: int) -> bool:
         """Whether a bare call may begin at `at`; then the engine reads on as one until it is decided."""
         stage = self.stage
+        if stage.bare == "whole":
+            self.drop(at, Why.LAYOUT)
+            self.pos = at
+            self._mark_region()
+            self._open_region(0)
+            return True
         if stage.bare == "start" and (self.texted or not self.blank or self.after_call):
             return False
         buf = self.buf
@@ -598,9 +617,7 @@ class Engine:
                     self.say(at)
                 self.layout_why = why
                 self.pos = at
-                if self.replaying:
-                    self.region = len(self.out)
-                    self.calls = self.complete = 0
+                self._mark_region()
                 blank, after_call = self.blank, self.after_call
                 self._open_region(n)
                 self.blank, self.after_call = blank, after_call

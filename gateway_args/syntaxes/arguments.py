@@ -49,9 +49,10 @@ class Arguments:
 
     __slots__ = ("_acceptor", "_form", "_pending", "_size", "_stuck", "empty", "started", "whole")
 
-    def __init__(self, max_depth: int) -> None:
+    def __init__(self, max_depth: int, literal: bool = False) -> None:
+        """With `literal` the value is read as it stands: no value in a string, and null is a value."""
         self._acceptor = Acceptor(max_depth)
-        self._form = _START
+        self._form = _RAW if literal else _START
         self._pending: list[str] = []
         self._size = 0
         self._stuck = False  # a character was refused; whether a marker stands there is undecided

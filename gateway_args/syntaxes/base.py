@@ -31,6 +31,10 @@ class Syntax:
 
     __slots__ = ()
 
+    def check(self) -> tuple[str, str] | None:
+        """What is wrong with the parameters taken together, as (key, problem), or None."""
+        return None
+
     def bind(self, spell: Callable[[str], str]) -> Bound:
         """The syntax for a stream that spells markers this way."""
         raise NotImplementedError
@@ -71,6 +75,9 @@ class Reader:
 
     def cut(self, engine: Engine) -> None:
         """The region ends at `engine.pos` (a marker, or the end of the output): say what is held back and sound."""
+
+    def nothing(self, engine: Engine) -> None:
+        """The model ended its output with no text for a region that is the whole of it."""
 
     def save(self) -> list[object]:
         """The state as plain values that JSON can carry."""

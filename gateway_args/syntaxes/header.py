@@ -27,6 +27,8 @@ class Found:
     """A header that matched: where it ends, and what stood in its places."""
 
     end: int
+    tail: int
+    """Where the pattern's last literal begins."""
     name: str
     id: str
 
@@ -50,6 +52,7 @@ class Header:
     def match(self, text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
         """Match the pattern at this offset: (YES, what was found), (NO, None) or (MORE, None)."""
         name = id = ""
+        tail = at
         end = len(text)
         steps = self._steps
         n = 0
@@ -80,14 +83,13 @@ class Header:
                 elif place == "id":
                     id = text[at:stop]
                 at = stop
-            if literal and not place:
-                pass
+            tail = at
             if literal:
                 if not text.startswith(literal, at):
                     rest = text[at:]
                     return (MORE if not final and len(rest) < len(literal) and literal.startswith(rest) else NO), None
                 at += len(literal)
-        return YES, Found(at, name, id)
+        return YES, Found(at, tail, name, id)
 
 
 def first_match(headers: tuple[Header, ...], text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:

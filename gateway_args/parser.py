@@ -1,0 +1,380 @@
+"""`Parser` turns one output, as it arrives, into events: normalised text and token ids in, the engine's events out.
+
+One parser reads one generated choice. It is sans-IO, holds a bounded amount and is not shared by threads; `Format` and
+`Tools` are. Its state can leave the process between any two deltas (`snapshot`, `restore`) or be forked (`copy`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Final, final
+
+from .engine import TEXT, Engine
+from .errors import LifecycleError
+from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, ReasoningStart
+from .limits import Limits
+from .program import FIRST_PRIVATE
+from .reading import Reading
+from .tools import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from .formats.table import Format
+    from .tokens import Delta
+
+CallIds = "Callable[[int, str], str]"
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_REASONS: Final = {
+    "eos": "stop",
+    "eos_token": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "stop",
+    "function_call": "stop",
+    "abort": "cancelled",
+}
+_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def finish_reason(reason: str | None) -> str:
+    """The engine's finish reason in this package's words; None, a stream that just stopped, is an error."""
+    return "error" if reason is None else _REASONS.get(reason, reason)
+
+
+@final
+class Parser:
+    """Reads one model output.
+
+    `tools=None`: the request's tools are unknown, nothing is checked or typed; `Tools.of([])`: it had none, so call
+    markers are content. `prompt` is the prompt's text, or its end: what it opened is open. `start` names the state to
+    start in when no prompt is at hand. `markers` maps marker texts to token ids (see `Format.marker_texts`).
+    `undeclared` says what a function is that the request does not declare: "call" or "malformed".
+    """
+
+    __slots__ = ("_call_ids", "_engine", "_finished", "_format", "_high", "_ids", "_markers", "_options", "_prompt")
+
+    def __init__(
+        self,
+        format: Format,
+        tools: Tools | None = None,
+        *,
+        prompt: str = "",
+        start: str | None = None,
+        markers: Mapping[str, int] | None = None,
+        call_ids: Callable[[int, str], str] | None = None,
+        undeclared: str = "call",
+        limits: Limits = Limits(),  # noqa: B008  (immutable)
+    ) -> None:
+        if undeclared not in ("call", "malformed"):
+            raise ValueError(f"Parser: undeclared is {undeclared!r}; it is 'call' or 'malformed'")
+        if start is not None and start not in format.states:
+            known = ", ".join(format.states)
+            raise ValueError(f"Parser: start is {start!r}, no state of {format.name} (it has {known})")
+        if tools is not None and not isinstance(tools, Tools):
+            raise TypeError("Parser: tools is no Tools; make one with Tools.of(request['tools'])")
+        self._format = format
+        self._call_ids = call_ids
+        self._options: tuple[str | None, str, Limits] = (start, undeclared, limits)
+        self._markers = None if markers is None else dict(markers)
+        self._prompt: str | None = _turn(format, prompt)
+        self._ids: dict[int, str] | None = None  # token id -> private character, once the stream is known to have ids
+        self._high = ""  # a high surrogate whose other half may follow
+        self._finished = False
+        self._engine = self._make_engine(frozenset(), tools)
+
+    def _make_engine(self, by_id: frozenset[str], tools: Tools | None) -> Engine:
+        start, undeclared, limits = self._options
+        with_calls = tools is None or len(tools.names) > 0
+        program = self._format.program(by_id, with_calls)
+        return Engine(program, start or program.start, tools, limits, self._id, undeclared == "malformed")
+
+    def _id(self, index: int, name: str, id: str | None) -> str:
+        if self._call_ids is not None:
+            return self._call_ids(index, name)
+        if id:
+            return id
+        if self._format.ids == "alnum9":
+            return _alnum9(index, name)
+        return f"call_{index}"
+
+    # --------------------------------------------------------------------------------- feeding
+
+    def feed(self, piece: str | Delta) -> list[Event]:
+        """Read on; the events that this piece settles, perhaps none.
+
+        The first piece that is not empty decides whether the stream has tokens. `LifecycleError`: after `finish`, a
+        piece of the other kind, or tokens that do not cover the text.
+        """
+        engine = self._engine
+        if self._finished:
+            raise LifecycleError("Parser.feed: the output is finished; make a parser for each output")
+        if isinstance(piece, str):
+            if engine.starts is not None and piece:
+                raise LifecycleError("Parser.feed: a piece without tokens in a stream that has them")
+            if not (piece.isascii() or piece.isprintable()) or self._high:
+                piece = self._normal(piece)
+            if not piece:
+                return []
+            if self._prompt is not None:
+                self._begin(None)
+                engine = self._engine
+        else:
+            if not piece.text and not piece.tokens:
+                return []
+            if self._prompt is not None:
+                self._begin(piece)
+                engine = self._engine
+            if engine.starts is None:
+                raise LifecycleError("Parser.feed: a piece with tokens in a stream that began without them")
+            piece = self._tokens(piece)
+        if (
+            engine.mode == TEXT
+            and not engine.blank
+            and engine.mark == len(engine.buf)
+            and engine.stage.kind == "content"
+            and engine.starts is None
+            and engine.stage.fast.search(piece) is None
+            and not (engine.stage.hold and piece[-1] in " \t\n\r")
+        ):
+            engine.done += len(piece)
+            engine.texted = True
+            return [Content(piece)]
+        out = engine.out
+        if out:
+            engine.out = []
+            engine.feed(piece)
+            engine.out = out + engine.out
+        else:
+            engine.feed(piece)
+        out = engine.out
+        engine.out = []
+        return out
+
+    def finish(self, reason: str | None) -> list[Event]:
+        """The output is over; `reason` is the engine's. Exactly once: everything held is settled, `Finish` is last."""
+        if self._finished:
+            raise LifecycleError("Parser.finish: the output is finished already")
+        if self._high:
+            self._high = ""
+            tail = "\ufffd"
+            if self._prompt is not None:
+                self._begin(None)
+            if self._engine.starts is None:
+                self._engine.feed(tail)
+            else:
+                self._engine.feed(tail)
+        if self._prompt is not None:
+            self._begin(None)
+        self._finished = True
+        said = finish_reason(reason)
+        engine = self._engine
+        engine.finish(said == "stop")
+        if said == "stop" and engine.complete:
+            said = "tool_calls"
+        thought = None if engine.starts is None else engine.thought_tokens
+        out = engine.out
+        engine.out = []
+        out.append(Finish(said, engine.calls, thought))
+        return out
+
+    # ------------------------------------------------------------------------- text and tokens
+
+    def _normal(self, text: str) -> str:
+        """The text with surrogate pairs joined and lone ones replaced; a trailing high one waits."""
+        text = self._high + text
+        self._high = ""
+        if _SURROGATE.search(text) is None:
+            return text
+        if "\ud800" <= text[-1] <= "\udbff":
+            self._high = text[-1]
+            text = text[:-1]
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def _begin(self, delta: Delta | None) -> None:
+        """The first piece is here: the kind of stream is known, the prompt can be replayed."""
+        prompt = self._prompt or ""
+        self._prompt = None
+        if delta is not None:
+            texts = self._format.token_texts
+            by_id = texts if self._markers is None else frozenset(text for text in texts if text in self._markers)
+            self._engine = self._make_engine(by_id, self._engine.tools)
+            self._by_id(by_id)
+        engine = self._engine
+        prompt = engine.program.spell(prompt)
+        if prompt:
+            engine.replaying = True
+            engine.feed(prompt)
+            engine.replaying = False
+            engine.texted = False
+            kept = engine.out[engine.region :] if engine.reader is not None or engine.in_call else []
+            engine.out = []
+            engine.done = 0
+            engine.thought_tokens = 0
+            if not kept:
+                engine.calls = engine.complete = 0
+            engine.debt = len(engine.lead_text) + engine.held + len(engine.buf) - engine.mark
+            if engine.in_thought:
+                engine.out.append(ReasoningStart())
+            for event in kept:
+                if isinstance(event, (CallStart, CallArguments, CallEnd)):
+                    event.source = ""
+                    engine.out.append(event)
+        elif engine.stage.kind == "reasoning":
+            engine.in_thought = True
+            engine.out.append(ReasoningStart())
+        if delta is not None:
+            engine.starts = deque()
+            engine.zero = deque()
+            engine.controls = deque()
+            for event in engine.out:
+                if isinstance(event, (CallStart, CallArguments, CallEnd)):
+                    event.tokens = 0
+
+    def _by_id(self, by_id: frozenset[str]) -> None:
+        private = self._engine.program.private
+        if self._markers is None:
+            self._ids = {}
+        else:
+            self._ids = {self._markers[text]: private[text] for text in by_id}
+
+    def _tokens(self, delta: Delta) -> str:
+        """The delta's text as the engine reads it; where its tokens begin is noted for counting."""
+        engine = self._engine
+        starts, zero, controls, ids = engine.starts, engine.zero, engine.controls, self._ids
+        assert starts is not None
+        assert zero is not None
+        assert controls is not None
+        assert ids is not None
+        private = engine.program.private
+        by_text = self._markers is None
+        spelled = engine.program.texts
+        text = delta.text
+        base = engine.done + len(engine.lead_text) + engine.held + len(engine.buf) - engine.mark
+        pieces: list[str] = []
+        at = 0
+        size = 0
+        for token in delta.tokens:
+            if token.start != at or token.end < at or token.end > len(text):
+                raise LifecycleError(
+                    f"Parser.feed: token {token.id} covers characters {token.start} to {token.end} of {len(text)}, "
+                    f"but the tokens before it end at {at}; tokens must cover the text in order"
+                )
+            covered = text[at : token.end]
+            at = token.end
+            char = private.get(covered) if by_text else ids.get(token.id)
+            if char is None:
+                if not covered and not self._high:
+                    controls.append(base + size)
+                    continue
+                starts.append(base + size)
+                if self._high or _SURROGATE.search(covered) is not None:
+                    covered = self._normal(covered)
+                pieces.append(covered)
+                size += len(covered)
+                continue
+            starts.append(base + size)
+            marker = spelled[ord(char) - FIRST_PRIVATE]
+            head, found, tail = covered.partition(marker)
+            if not found:
+                zero.append(base + size)
+                head, tail = "", covered
+            elif head:
+                pieces.append(head)
+                size += len(head)
+            pieces.append(char + tail)
+            size += 1 + len(tail)
+        if at != len(text):
+            raise LifecycleError(
+                f"Parser.feed: the tokens end at character {at} of {len(text)}; tokens must cover the text"
+            )
+        return "".join(pieces)
+
+    # -------------------------------------------------------------------------------- the state
+
+    def snapshot(self) -> bytes:
+        """The whole state between two deltas: small, versioned, no pickle. Tools and `call_ids` are given again."""
+        from . import snapshot
+
+        return snapshot.save(self)
+
+    @classmethod
+    def restore(
+        cls,
+        data: bytes,
+        format: Format,
+        tools: Tools | None = None,
+        *,
+        call_ids: Callable[[int, str], str] | None = None,
+    ) -> Parser:
+        """The parser that gave this snapshot. `LifecycleError`: another table or version, or no snapshot at all."""
+        from . import snapshot
+
+        return snapshot.load(data, format, tools, call_ids)
+
+    def copy(self) -> Parser:
+        """A parser in the same state that goes its own way."""
+        from . import snapshot
+
+        return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
+
+
+def _turn(format: Format, prompt: str) -> str:
+    """What of a prompt matters: the text from its last turn opener on, or its thought markers when it has none."""
+    if not prompt:
+        return ""
+    ends = [prompt.rfind(opener) + len(opener) for opener in format.turn_openers if opener in prompt]
+    if ends:
+        return prompt[max(ends) :]
+    texts = {marker.text for marker in format.thought_markers}
+    found = list(re.finditer("|".join(map(re.escape, sorted(texts, key=len, reverse=True))), prompt)) if texts else []
+    if not found:
+        return ""
+    tail = prompt[found[-1].end() :]
+    layout = tail if not tail.strip(" \t\n\r") else ""
+    return "".join(match.group() for match in found) + layout
+
+
+def _alnum9(index: int, name: str) -> str:
+    """Nine letters and digits that stand for this call in this output."""
+    number = int.from_bytes(hashlib.sha256(f"{index}:{name}".encode()).digest()[:8], "big")
+    digits = []
+    for _ in range(9):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)
+
+
+def read(
+    format: Format,
+    pieces: Iterable[str | Delta],
+    tools: Tools | None = None,
+    *,
+    prompt: str = "",
+    start: str | None = None,
+    finish: str | None = "stop",
+    markers: Mapping[str, int] | None = None,
+    call_ids: Callable[[int, str], str] | None = None,
+    undeclared: str = "call",
+    limits: Limits = Limits(),  # noqa: B008  (immutable)
+) -> Reading:
+    """The reading of a whole output, from its pieces and the engine's finish reason."""
+    parser = Parser(
+        format,
+        tools,
+        prompt=prompt,
+        start=start,
+        markers=markers,
+        call_ids=call_ids,
+        undeclared=undeclared,
+        limits=limits,
+    )
+    reading = Reading()
+    for piece in pieces:
+        for event in parser.feed(piece):
+            reading.add(event)
+    for event in parser.finish(finish):
+        reading.add(event)
+    return reading
