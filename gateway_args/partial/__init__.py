@@ -1,0 +1,1 @@
+"""The progressive, typed view of a value being streamed."""

@@ -1,0 +1,384 @@
+"""The builder grows one JSON value from text in pieces, strictly, and its work is linear.
+
+Theory of operation. A `Frame` is one open container; the frames from the root on and the value in flight (the *leaf*)
+are the rightmost spine. `_read` takes whole members and elements, a match each; a key, a number or a literal that its
+piece cuts falls to `_token`, which reads one token from where the last piece left it. Only a cut escape is held and
+read again, at most eleven characters.
+
+A value is **complete** when the comma or bracket behind it came: then it is added to its frame, for good.
+
+Decisions: the first character that no value could continue is the `fault`, and nothing is read after it. Three more
+things are faults, because a strict decode refuses them: a duplicate key (at its quote; what was said complete must not
+change), a number longer than `LONGEST_NUMBER`, and a bound of `Limits` (`max_depth`, `max_arguments`). Offsets are
+characters of the text after surrogates were paired and lone ones replaced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from . import lexis
+from .frame import NOTHING, UNSEEN, Digits, Frame, Text
+from .path import Fault, Path, Step
+
+if TYPE_CHECKING:
+    from ..limits import Limits
+
+# The places of the machine. The first five are where a value may begin, its key first in the first two.
+_FIRST_KEY: Final = 0
+_KEY: Final = 1
+_FIRST_ITEM: Final = 2
+_ITEM: Final = 3
+_VALUE: Final = 4  # behind a colon, and at the root
+_AFTER: Final = 5
+_IN_STRING: Final = 6
+_COLON: Final = 7
+_IN_KEY: Final = 8
+_IN_NUMBER: Final = 9
+_IN_LITERAL: Final = 10
+_END: Final = 11
+
+_ENDS_IN: Final = {
+    _IN_STRING: "inside a string",
+    _COLON: "before a colon",
+    _IN_KEY: "inside a key",
+    _IN_NUMBER: "inside a number",
+    _IN_LITERAL: "inside a literal",
+}
+
+
+@final
+class Builder:
+    """Grows the value: `frames`, `step` and `leaf` are its spine, `done` says that the root closed."""
+
+    __slots__ = (
+        *("_began", "_held", "_high", "_key", "_limits", "_number", "_place", "_trailing", "_word"),
+        *("done", "fault", "frames", "grew", "leaf", "offset", "root", "step"),
+    )
+
+    def __init__(self, limits: Limits, *, trailing: bool = False) -> None:
+        self._limits = limits
+        self._trailing = trailing  # whether any text may stand behind the value
+        self._place = _VALUE
+        self._held = ""  # an escape that its piece cut
+        self._high = ""  # a high surrogate that ended a piece
+        self._key = Text()
+        self._began = 0  # where that key began
+        self._word = ""  # the number or literal in flight
+        self._number = ""  # its place in `NUMBER_PLACES`
+        self.frames: list[Frame] = []
+        self.root: Frame | None = None
+        self.step: Step | None = None  # of the leaf, in the innermost frame
+        self.leaf: Any = NOTHING
+        self.offset = 0
+        self.done = False
+        self.grew = False  # whether the last piece added to a string in flight
+        self.fault: Fault | None = None
+
+    def path(self) -> Path:
+        """The path of the value that the last token belongs to."""
+        steps = [frame.step for frame in self.frames[1:]]
+        if self.frames and self.leaf is not NOTHING:
+            steps.append(self.step)
+        return tuple(step for step in steps if step is not None)
+
+    def end(self) -> Fault | None:
+        """The text is over, so a number at the root is whole; what is wrong with the text, if anything."""
+        if self._high:
+            self._high = ""
+            self.feed("\ufffd")
+        if self.fault is None and not self.done:
+            if not self.frames and self._place == _IN_NUMBER and self._number not in lexis.NUMBER_OPEN:
+                self._end_root(lexis.number(self._word))
+            else:
+                default = "before it is closed" if self.frames else "before its value"
+                self.fault = Fault(self.path(), f"the text ends {_ENDS_IN.get(self._place, default)}", self.offset)
+        return self.fault
+
+    def feed(self, text: str) -> bool:
+        """Read this piece and say whether the spine or the set of complete values changed."""
+        self.grew = False
+        if self._high or not (text.isascii() or lexis.surrogate(text) is None):
+            text = self._high + text
+            self._high = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+            text = lexis.joined(text[: len(text) - len(self._high)])
+        if self.fault is not None or not text:
+            return False
+        room = self._limits.max_arguments
+        if room is None or self.offset + len(text) <= room:
+            return self._read(text)
+        changed = self._read(text[: room - self.offset])
+        if self.fault is None and not (self.done and self._trailing):
+            self._refuse(room, f"longer than {room} characters (Limits.max_arguments)")
+        return changed
+
+    def _refuse(self, offset: int, message: str) -> None:
+        self.fault = Fault(self.path(), message, offset)
+
+    def _end_root(self, value: Any) -> None:
+        self.leaf = value
+        self._place = _END
+        self.done = True
+
+    def _read(self, text: str) -> bool:
+        base = self.offset - len(self._held)
+        self.offset += len(text)
+        if self._held:
+            text = self._held + text
+            self._held = ""
+        member, element = lexis.member, lexis.element
+        frames = self.frames
+        place = self._place
+        step: Any = self.step
+        leaf = self.leaf
+        frame: Any = None
+        items: Any = None
+        closer = ""
+        if frames:
+            frame = frames[-1]
+            items = frame.items
+            closer = frame.closer
+        pos = 0
+        size = len(text)
+        done = self.done
+        changed = False
+        fault = ""
+        while pos < size:
+            opener = None
+            if place <= _VALUE:
+                if place > _KEY:
+                    read = element(text, pos)
+                    if read is not None:
+                        string, quote, other, after, opener = read.groups()
+                        if closer == "]":
+                            step = len(items)
+                else:
+                    read = member(text, pos)
+                    if read is not None:
+                        key, string, quote, other, after, opener = read.groups()
+                        if "\\" in key:
+                            key = lexis.unescape(key)
+                        if key in items:
+                            fault, pos = f"duplicate key {key!r}", read.start(1) - 1
+                            break
+                        step = key
+                if read is not None:
+                    changed = True
+                    pos = read.end()
+                    if string is not None:
+                        leaf = string if "\\" not in string else lexis.unescape(string)
+                        if not quote:
+                            leaf = Text((leaf,))
+                            place = _IN_STRING
+                            if pos < size:
+                                pos, fault = self._escape(text, pos)
+                            break
+                    elif other is not None:
+                        long = len(other) > lexis.LONGEST_NUMBER
+                        if other in lexis.LITERALS:
+                            leaf = lexis.LITERALS[other]
+                        elif other[0] != "[":
+                            if long:
+                                leaf, after = UNSEEN, None
+                                fault = "a number too long to read"
+                                pos = read.start(4 if place <= _KEY else 3) + lexis.LONGEST_NUMBER
+                                break
+                            leaf = lexis.number(other)
+                        elif long or len(frames) >= self._limits.max_depth:
+                            opener = "["  # by its elements: the one that is too long or deep is the fault
+                            pos = read.start(4 if place <= _KEY else 3) + 1
+                        else:
+                            leaf = lexis.raw_decode(other)[0]
+                elif place in (_FIRST_KEY, _FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
+                    after = closer
+                    pos = read.end()
+                else:
+                    self._place, self.step, self.leaf = place, step, leaf
+                    pos, fault = self._token(text, pos, base)
+                    changed = changed or self.leaf is not leaf
+                    place, step, leaf = self._place, self.step, self.leaf
+                    if fault:
+                        break
+                    continue
+            elif place == _AFTER:
+                read = lexis.separator(text, pos)
+                if read is None:
+                    pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
+                    if pos < size:
+                        fault = f"expected ',' or {closer!r}"
+                    break
+                after = read[1]
+                pos = read.end()
+            elif place == _IN_STRING:
+                read = lexis.rest_of_string(text, pos)
+                string, quote, after = read.groups()  # type: ignore[union-attr]
+                pos = read.end()  # type: ignore[union-attr]
+                if string:
+                    self.grew = True
+                    leaf.append(string if "\\" not in string else lexis.unescape(string))
+                if not quote:
+                    if pos < size:
+                        pos, fault = self._escape(text, pos)
+                    break
+                leaf = "".join(leaf)
+            else:
+                self._place, self.step, self.leaf = place, step, leaf
+                pos, fault = self._token(text, pos, base)
+                changed = changed or self.done is not done
+                place, step, leaf = self._place, self.step, self.leaf
+                if fault:
+                    break
+                continue
+
+            if opener:
+                if len(frames) >= self._limits.max_depth:
+                    leaf = UNSEEN
+                    fault, pos = f"nested deeper than {self._limits.max_depth} (Limits.max_depth)", pos - 1
+                    break
+                items, closer = ({}, "}") if opener == "{" else ([], "]")
+                parent = frame
+                frame = Frame(items, closer, step, base + pos)
+                if parent is None:
+                    self.root = frame
+                    frame.kids = {}
+                elif parent.kids is not None:
+                    parent.kids[step] = frame
+                frames.append(frame)
+                leaf = NOTHING
+                place = _FIRST_KEY if closer == "}" else _FIRST_ITEM
+            elif frame is None:
+                changed = True
+                self._end_root(leaf)
+                place = _END
+                pos -= len(after or "")
+            elif after is None:
+                place = _AFTER
+            elif after != "," and after != closer:
+                place = _AFTER
+                fault, pos = f"expected ',' or {closer!r}", pos - 1
+                break
+            else:
+                changed = True
+                if leaf is not NOTHING:
+                    if closer == "}":
+                        items[step] = leaf
+                        frame.keys.append(step)
+                    else:
+                        items.append(leaf)
+                    frame.marks.append(base + pos)
+                if after == ",":
+                    leaf = NOTHING
+                    place = _KEY if closer == "}" else _ITEM
+                    continue
+                leaf = items
+                step = frame.step
+                frames.pop()
+                if frames:
+                    frame = frames[-1]
+                    items = frame.items
+                    closer = frame.closer
+                    place = _AFTER
+                else:
+                    frame = None
+                    closer = ""
+                    self._end_root(leaf)
+                    place = _END
+        self._place, self.step, self.leaf = place, step, leaf
+        if fault:
+            self._refuse(base + pos, fault)
+        return changed
+
+    def _escape(self, text: str, pos: int) -> tuple[int, str]:
+        """Hold the escape that the piece cuts here, or say where it breaks."""
+        end = lexis.escape(text, pos).end()  # type: ignore[union-attr]
+        if end < len(text):
+            return end, "no escape of JSON"
+        self._held = text[pos:]
+        return end, ""
+
+    def _token(self, text: str, pos: int, base: int) -> tuple[int, str]:
+        """Read one token, or what the piece has of it, from the place it is in: where it ends, and its fault."""
+        size = len(text)
+        place = self._place
+        if place == _IN_KEY:
+            end = lexis.run(text, pos).end()  # type: ignore[union-attr]
+            if end > pos:
+                self._key.append(lexis.unescape(text[pos:end]))
+            if end == size:
+                return end, ""
+            if text[end] == "\\":
+                return self._escape(text, end)
+            self.step = "".join(self._key)
+            if self.step in self.frames[-1].items:
+                return self._began - base, f"duplicate key {self.step!r}"
+            self._place = _COLON
+            return end + 1, ""
+        if place == _IN_NUMBER:
+            return self._digits(text, pos)
+        if place == _IN_LITERAL:
+            word = lexis.WORDS[self._word[0]]
+            while pos < size and len(self._word) < len(word):
+                if text[pos] != word[len(self._word)]:
+                    return pos, f"expected {word}"
+                self._word += text[pos]
+                pos += 1
+            if len(self._word) == len(word):
+                self._whole(lexis.LITERALS[word])
+            return pos, ""
+        pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
+        if pos == size:
+            return pos, ""
+        character = text[pos]
+        if place == _END:
+            return (size, "") if self._trailing else (pos, "text behind the value")
+        if place == _COLON:
+            if character != ":":
+                return pos, "expected ':'"
+            self._place = _VALUE
+        elif place <= _KEY:
+            if character != '"':
+                return pos, "expected a key"
+            self._place = _IN_KEY
+            self._key = Text()
+            self._began = base + pos
+        else:
+            if place != _VALUE:
+                self.step = len(self.frames[-1].items)
+            self._word = character
+            if character in lexis.WORDS:
+                self._place = _IN_LITERAL
+                self.leaf = UNSEEN
+            elif character in "-0123456789":
+                self._place = _IN_NUMBER
+                self._number = character if character in "-0" else "1"
+                self.leaf = Digits(character)
+            else:
+                return pos, "expected a value"
+        return pos + 1, ""
+
+    def _digits(self, text: str, pos: int) -> tuple[int, str]:
+        """Go on with the number in flight."""
+        began, size, places = pos, len(text), lexis.NUMBER_PLACES
+        room = pos + lexis.LONGEST_NUMBER - len(self._word)
+        number = self._number
+        while pos < size and (number, text[pos]) in places:
+            if pos == room:
+                return pos, "a number too long to read"
+            number = places[number, text[pos]]
+            pos += 1
+        self._number = number
+        self._word += text[began:pos]
+        self.leaf = Digits(self._word)
+        if pos < size:
+            if number in lexis.NUMBER_OPEN:
+                return pos, "expected a digit"
+            self._whole(lexis.number(self._word))
+        return pos, ""
+
+    def _whole(self, value: Any) -> None:
+        """The value in flight is whole; in a container it still waits for the comma or bracket."""
+        if self.frames:
+            self.leaf = value
+            self._place = _AFTER
+        else:
+            self._end_root(value)

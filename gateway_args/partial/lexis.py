@@ -1,0 +1,80 @@
+"""The tokens of JSON as the builder reads them: expressions for what lies whole in a piece, tables for what does not.
+
+The grammar is the acceptor's: RFC 8259, raw control characters allowed in strings. Every repetition is possessive, so
+that no expression looks at a character more than twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any, Final
+
+_WS = r"[ \t\n\r]*+"
+_STRING_BODY = r'(?:[^"\\]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+_FRACTION = r"\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++"
+_NUMBER = f"-?(?:0|[1-9][0-9]*+)(?:{_FRACTION})?"
+_SCALAR = f'(?:"{_STRING_BODY}"|{_NUMBER}|true|false|null)'
+# A list of scalars is read at once; of other containers only the opener.
+_LIST = rf"\[{_WS}(?:{_SCALAR}{_WS}(?:,{_WS}{_SCALAR}{_WS})*+)?\]"
+# The run of a string's body that can be decoded now: the escape of a high surrogate waits for what follows it.
+_RUN = (
+    r'(?:[^"\\]++|\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}'
+    r"|u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u]|\\u[0-9a-fA-F]{4})))*+"
+)
+# A string that its piece cuts is the run without the quote; a number counts as read only when what ends it is there.
+_OTHER = rf"{_NUMBER}(?=[ \t\n\r,\]}}])|true|false|null|{_LIST}"
+_VALUE = rf'(?:(?:"({_RUN})("?)|({_OTHER})){_WS}([,\]}}])?|([\[{{]))'
+
+element = re.compile(_WS + _VALUE).match
+"""String run, its quote if it is there, other scalar or list, the separator behind, or the opener of a container."""
+member = re.compile(rf'{_WS}"({_STRING_BODY})"{_WS}:{_WS}{_VALUE}').match
+"""A key, then what `element` reads."""
+rest_of_string = re.compile(rf'({_RUN})("?){_WS}([,\]}}])?').match
+separator = re.compile(rf"{_WS}([,\]}}])").match
+space = re.compile(_WS).match
+run = re.compile(_RUN).match
+number_so_far = re.compile(_NUMBER).match
+escape = re.compile(
+    r"\\(?:u(?:[dD](?:[89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3}+)?)?|[0-9a-fA-F]{0,2}+)|[0-9a-fA-F]{0,3}+)?)?"
+).match
+"""An escape as far as it is sound, where `run` stopped: cut by the piece if it reaches its end, broken if it does not."""
+surrogate = re.compile("[\ud800-\udfff]").search
+
+LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
+WORDS: Final = {word[0]: word for word in LITERALS}
+
+LONGEST_NUMBER: Final = min(4300, sys.get_int_max_str_digits() or 4300)
+"""Characters of a number: the bound that Python puts on reading one, whose cost is not linear."""
+
+
+def _number_places() -> dict[tuple[str, str], str]:
+    """(Place in a number, character) -> place: - 0 1(int) .(point) f(raction) e s(ign) x(exponent)."""
+    digits = "0123456789"
+    rows = [("-", "0", "0"), ("-", digits[1:], "1"), ("1", digits, "1"), (".", digits, "f"), ("f", digits, "f")]
+    rows += [(place, ".", ".") for place in "01"] + [(place, "eE", "e") for place in "01f"]
+    rows += [("e", "+-", "s")] + [(place, digits, "x") for place in "esx"]
+    return {(place, character): after for place, characters, after in rows for character in characters}
+
+
+NUMBER_PLACES: Final = _number_places()
+NUMBER_OPEN: Final = frozenset("-.es")
+"""The places where a number may not end."""
+
+raw_decode = json.JSONDecoder(strict=False).raw_decode
+
+
+def unescape(body: str) -> str:
+    """The text of a string's body, a lone surrogate escape as it is."""
+    text: str = raw_decode(f'"{body}"')[0]
+    return text
+
+
+def number(token: str) -> int | float:
+    return float(token) if "." in token or "e" in token or "E" in token else int(token)
+
+
+def joined(text: str) -> str:
+    """The text with surrogate pairs as their character and a lone surrogate as U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
