@@ -16,8 +16,6 @@ from .corpus import Case, Piece, normalise
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    import tiktoken
-
     from ..tokens import Delta, Token
 
 
@@ -124,30 +122,13 @@ class _Vocabulary:
 
 def _ordinary(text: str, atoms: list[str], ids: list[tuple[tuple[int, int, int], ...]]) -> None:
     """Adds the text in ordinary tokens; those that share a character are one atom."""
-    encoding = _encoding()
-    held = b""
-    tokens: list[tuple[int, int, int]] = []
-    for id in encoding.encode_ordinary(text):
-        start = len(held.decode("utf-8", "ignore"))
-        inside = start if _ends_whole(held) else start + 1
-        held += encoding.decode_single_token_bytes(id)
-        end = len(held.decode("utf-8", "ignore")) + (0 if _ends_whole(held) else 1)
-        tokens.append((id, min(inside, end), end))
-        if _ends_whole(held):
-            atoms.append(held.decode("utf-8"))
-            ids.append(tuple(tokens))
-            held, tokens = b"", []
-
-
-def _ends_whole(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _encoding() -> tiktoken.Encoding:
     from .. import vocab
+    from ..tokens import TokenDecoder
 
-    return vocab.load("embedded")
+    encoding = vocab.load("embedded")
+    decoder = TokenDecoder(encoding)
+    for id in encoding.encode_ordinary(text):
+        delta = decoder.feed(id)
+        if delta.tokens:
+            atoms.append(delta.text)
+            ids.append(tuple((token.id, token.start, token.end) for token in delta.tokens))
