@@ -1,0 +1,110 @@
+"""`CompiledSchema`: a schema or type compiled once, shared by every stream that decodes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+from gateway_args.decoder import whole
+from gateway_args.decoder.schemas import SchemaJudge
+from gateway_args.decoder.types import TypeJudge
+
+if TYPE_CHECKING:
+    from gateway_args.decoder.graph import Node
+
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+Framing = Literal["json", "canonical"]
+
+
+class CompiledSchema(Generic[T_co]):
+    """The graph that streams are checked against, and the whole-document decoder that has the last word.
+
+    Immutable and shared by threads. `identity` is the SHA-256 of the canonical form: the same schema has the same one
+    in every process. In it the keywords of a schema are sorted, but the properties of an object stand in their declared
+    order, which the canonical framing knows.
+    """
+
+    __slots__ = ("identity", "judge", "root")
+
+    def __init__(self, judge: SchemaJudge | TypeJudge, form: Any) -> None:
+        self.judge: whole.Judge = judge
+        self.root: Node = judge.root
+        self.identity: str = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()
+
+    def decode(self, document: bytes | str, framing: Framing = "json") -> T_co:
+        """The value of a whole document; `AdmissionError` (a `DecodeError`) when it is not admitted."""
+        data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
+        value: T_co = whole.decode(data, self.judge, canonical=framing == "canonical")
+        return value
+
+    def __repr__(self) -> str:
+        return f"CompiledSchema({self.identity[:12]})"
+
+
+@overload
+def compile_schema(
+    schema: Mapping[str, Any] | bool, *, resources: Mapping[str, Any] | None = None
+) -> CompiledSchema[Any]: ...
+@overload
+def compile_schema(schema: type[T], *, resources: None = None) -> CompiledSchema[T]: ...
+@overload
+def compile_schema(schema: Any, *, resources: Mapping[str, Any] | None = None) -> CompiledSchema[Any]: ...
+def compile_schema(schema: Any, *, resources: Mapping[str, Any] | None = None) -> CompiledSchema[Any]:
+    """Compiles a JSON Schema (a mapping or a boolean) or a Python type (anything that pydantic's `TypeAdapter` takes).
+
+    `resources` are the other documents that a schema refers to, by URI. `ValueError` for a schema that is none, with
+    its path; `ModuleNotFoundError` names the extra that is missing.
+    """
+    if not isinstance(schema, Mapping | bool):
+        if resources is not None:
+            raise ValueError("resources: they are for a JSON Schema, not for a type")
+        judge = TypeJudge(schema)
+        return CompiledSchema(judge, {"type": _name(schema), "schema": _ordered(_json_schema(judge))})
+    plain = _plain(schema, "schema")
+    others = {uri: _plain(document, f"resources[{uri!r}]") for uri, document in (resources or {}).items()}
+    return CompiledSchema(SchemaJudge(plain, others), {"schema": _ordered(plain), "resources": _ordered(others)})
+
+
+def _plain(schema: Any, what: str) -> Any:
+    """A copy of the schema as parsed JSON, in which no object stands in two places."""
+    try:
+        return json.loads(json.dumps(schema, default=_as_dict, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what}: not JSON: {error}") from None
+
+
+def _as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _ordered(schema: Any) -> Any:
+    """The schema in a form that keeps the order of declared properties when its keys are sorted."""
+    if isinstance(schema, list):
+        return [_ordered(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: [[name, _ordered(inner)] for name, inner in part.items()]
+        if key == "properties" and isinstance(part, dict)
+        else _ordered(part)
+        for key, part in schema.items()
+    }
+
+
+def _json_schema(judge: TypeJudge) -> Any:
+    """The type's JSON schema, None where pydantic has none: it names the type's form, nothing is decoded by it."""
+    import pydantic
+
+    try:
+        return judge.adapter.json_schema()
+    except pydantic.errors.PydanticInvalidForJsonSchema:
+        return None
+
+
+def _name(of: Any) -> str:
+    return f"{of.__module__}.{of.__qualname__}" if isinstance(of, type) else repr(of)

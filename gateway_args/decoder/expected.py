@@ -1,0 +1,122 @@
+"""What may come next, for the curious: categories read off the scanner and the grammar, neither of which changes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from gateway_args.decoder import scanner as states
+from gateway_args.decoder.branches import fatal
+from gateway_args.decoder.graph import EVERY_KIND
+
+if TYPE_CHECKING:
+    from gateway_args.decoder.grammar import Grammar
+    from gateway_args.decoder.scanner import Scanner
+
+
+class Expected(StrEnum):
+    """What the next byte may begin or continue; a category, not a promise of every byte in it."""
+
+    OBJECT = "object"
+    ARRAY = "array"
+    STRING = "string"
+    NUMBER = "number"
+    TRUE = "true"
+    FALSE = "false"
+    NULL = "null"
+    KEY = "key"
+    COLON = "colon"
+    COMMA = "comma"
+    OBJECT_END = "object_end"
+    ARRAY_END = "array_end"
+    TEXT = "text"  # more of the open key or string, or its closing quote
+    DIGITS = "digits"  # more of the open number
+    LITERAL = "literal"  # the rest of true, false or null
+    LINE_FEED = "line_feed"  # the canonical framing's end
+    NOTHING = "nothing"  # only white space, or nothing at all
+
+
+EXPECTED_KINDS = (
+    Expected.OBJECT,
+    Expected.ARRAY,
+    Expected.STRING,
+    Expected.NUMBER,
+    Expected.TRUE,
+    Expected.FALSE,
+    Expected.NULL,
+)
+
+
+def expected_next(scanner: Scanner) -> frozenset[Expected]:
+    """What the next byte may begin or continue (white space aside)."""
+    grammar = scanner.grammar
+    state = scanner.state
+    if state in (states.TEXT, states.ESCAPE, states.HEX, states.CONTINUATION):
+        return frozenset((Expected.TEXT,))
+    if state == states.LITERAL:
+        return frozenset((Expected.LITERAL,))
+    if state == states.COLON:
+        return frozenset((Expected.COLON,))
+    if state == states.KEY:
+        return frozenset((Expected.KEY,))
+    if state == states.CLOSED or (state == states.DONE and not scanner.canonical):
+        return frozenset((Expected.NOTHING,))
+    if state == states.DONE:
+        return frozenset((Expected.LINE_FEED,))
+    found: set[Expected] = set()
+    if state == states.VALUE:
+        return frozenset(name for bit, name in enumerate(EXPECTED_KINDS) if _admits(grammar, 1 << bit))
+    if state == states.FIRST_ITEM:
+        kinds = _admits_item(grammar)
+        found.update(name for bit, name in enumerate(EXPECTED_KINDS) if kinds & 1 << bit)
+    if state == states.NUMBER:
+        found.add(Expected.DIGITS)
+        if scanner.form not in states.ENDS:
+            return frozenset(found)
+        if not scanner.brackets:
+            found.add(Expected.LINE_FEED if scanner.canonical else Expected.NOTHING)
+            return frozenset(found)
+    in_object = scanner.brackets[-1] == 0x7D
+    if in_object and _admits_key(grammar):
+        found.add(Expected.KEY if state == states.FIRST_KEY else Expected.COMMA)
+    if not in_object and state != states.FIRST_ITEM and _admits_item(grammar):
+        found.add(Expected.COMMA)
+    if _admits_close(grammar):
+        found.add(Expected.OBJECT_END if in_object else Expected.ARRAY_END)
+    return frozenset(found)
+
+
+def _admits(grammar: Grammar, kind: int) -> bool:
+    """Whether a value of this kind may begin now."""
+    return not fatal([branch for node, branch in grammar.pending if node.plan(kind) is None])
+
+
+def _admits_item(grammar: Grammar) -> int:
+    """The kinds of value with which another item of the innermost list may begin."""
+    frame = grammar.frames[-1]
+    kinds = 0
+    for bit in range(7):
+        dead = []
+        for shape, branch in frame.items:
+            node = shape.prefix[frame.count] if frame.count < len(shape.prefix) else shape.rest
+            full = shape.most is not None and frame.count >= shape.most
+            if full or (node is not None and node.plan(1 << bit) is None):
+                dead.append(branch)
+        kinds |= 0 if fatal(dead) else 1 << bit
+    return kinds & EVERY_KIND
+
+
+def _admits_key(grammar: Grammar) -> bool:
+    """Whether another key may follow in the innermost object."""
+    frame = grammar.frames[-1]
+    count = len(frame.seen or ())
+    return not fatal([r.branch for r in frame.records if r.shape.most is not None and count >= r.shape.most])
+
+
+def _admits_close(grammar: Grammar) -> bool:
+    """Whether the innermost object or list may close."""
+    frame = grammar.frames[-1]
+    if frame.seen is None:
+        return not fatal([branch for shape, branch in frame.items if frame.count < shape.least])
+    seen = frame.seen
+    return not fatal([r.branch for r in frame.records if not r.shape.required <= seen or len(seen) < r.shape.least])

@@ -1,0 +1,44 @@
+"""`TypeJudge`: a Python type as pydantic reads it in strict mode.
+
+The canonical form of a value is what pydantic writes for it: fields in declared order, those that were left out left
+out. A type whose written form is not its own input (a field with two different aliases) admits nothing canonical.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateway_args.decoder import typed
+from gateway_args.decoder.whole import AdmissionError, path_of
+
+
+class TypeJudge:
+    """The judge of the documents of one type; `root` is the type's graph."""
+
+    def __init__(self, of: Any) -> None:
+        try:
+            import pydantic
+        except ImportError:
+            raise ModuleNotFoundError("a type needs pydantic: pip install 'gateway-args[typed]'") from None
+        self._library: Any = pydantic
+        try:
+            self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(of)
+        except (pydantic.PydanticUserError, TypeError) as error:
+            raise ValueError(f"type: {of!r} is none that pydantic knows: {error}") from None
+        self.root = typed.lower(self.adapter.core_schema)
+
+    def admit(self, value: Any, document: bytes) -> Any:
+        """The value of the type, validated from the document's own bytes."""
+        try:
+            return self.adapter.validate_json(document, strict=True)
+        except self._library.ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            raise AdmissionError(first["type"], first["msg"], path=path_of(first["loc"])) from None
+
+    def canonical(self, value: Any, admitted: Any) -> bytes:
+        """What pydantic writes."""
+        try:
+            written: bytes = self.adapter.dump_json(admitted, by_alias=True, exclude_unset=True, warnings="none")
+        except self._library.PydanticSerializationError as error:  # pragma: no cover - a type's own serializer
+            raise AdmissionError("canonical", f"the value cannot be written: {error}") from None
+        return written

@@ -1,0 +1,119 @@
+"""The whole-document decoder: the one authority on what a document is worth, and the last word on every stream.
+
+A strict JSON parse first (RFC 8259; no key twice, no NaN, no number beyond a double or of thousands of digits, no lone
+surrogate), then the judge of the values: `jsonschema-rs` for a JSON Schema, pydantic with `strict=True` for a type. In
+canonical framing the document must also be, byte for byte, what its value is written as.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Protocol
+
+from gateway_args.decoder.grammar import MAX_DIGITS
+from gateway_args.errors import DecodeError
+
+SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class AdmissionError(DecodeError):
+    """A document that is not admitted; `rule` is the judge's own code: a schema keyword, pydantic's error type."""
+
+    def __init__(self, rule: str, message: str, *, path: str = "$") -> None:
+        super().__init__(message, path=path)
+        self.rule = rule
+
+
+class Judge(Protocol):
+    """What admits a parsed document."""
+
+    def admit(self, value: Any, document: bytes) -> Any:
+        """The decoded value; `AdmissionError` when it is not admitted."""
+        ...
+
+    def canonical(self, value: Any, admitted: Any) -> bytes:
+        """What this value is written as, its line feed aside; `AdmissionError` when its fields are out of order."""
+        ...
+
+
+def decode(document: bytes, judge: Judge, *, canonical: bool) -> Any:
+    """The value of a whole document; `AdmissionError` otherwise."""
+    value = parse(document)
+    admitted = judge.admit(value, document)
+    if canonical and judge.canonical(value, admitted) + b"\n" != document:
+        raise AdmissionError("canonical", "the document is not written in its canonical form")
+    return admitted
+
+
+def parse(document: bytes) -> Any:
+    """The JSON value of a document, strictly."""
+    try:
+        text = document.decode()
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
+    except UnicodeDecodeError as error:
+        raise AdmissionError("utf8", f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise AdmissionError("json", f"not JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:
+        raise AdmissionError("depth", "nested too deeply") from None
+    if SURROGATE_ESCAPE.search(text):
+        _refuse_surrogates(value)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise AdmissionError("duplicate", f"the key {twice!r} stands twice")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise AdmissionError("number", f"a number of more than {MAX_DIGITS} characters")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text) if len(text) <= MAX_DIGITS else math.inf
+    if math.isinf(value):
+        raise AdmissionError("number", "a number beyond a double's range")
+    return value
+
+
+def _constant(text: str) -> Any:
+    raise AdmissionError("json", f"not JSON: {text}")
+
+
+def _refuse_surrogates(value: Any) -> None:
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            stack += part
+            stack += part.values()
+        elif isinstance(part, list):
+            stack += part
+        elif isinstance(part, str) and SURROGATE.search(part):
+            raise AdmissionError("surrogate", "an escape spells half a surrogate pair")
+
+
+def written(value: Any) -> bytes:
+    """The canonical spelling of a plain JSON value: no white space, shortest escapes, keys as they stand."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def path_of(steps: list[Any] | tuple[Any, ...]) -> str:
+    """A place in a value, as `$.items[3].name`."""
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
