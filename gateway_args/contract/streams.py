@@ -63,7 +63,7 @@ def streams_of(case: Case, markers: Collection[str] | None) -> Iterator[Stream]:
     text = case.text
     output = normalise(text)
     yield Stream("text", text, output, asserted=True)
-    if markers is None:
+    if markers is None or not output:  # no piece says that an empty stream has ids
         return
     vocabulary = _Vocabulary(markers)
     quotes = any(piece.quoted for piece in case.output)

@@ -105,11 +105,10 @@ class BracketParser:
 
     def finish(self, reason: str) -> list[Event]:
         events: list[Event] = []
-        counted = None if not self.held or self.held[0][1] is None else 0
         if self.place in ("arguments", "closer", "broken"):
             why = Why.STRAY if self.place == "closer" else Why.ARGUMENTS
             events += [Malformed(*self.aside(why))] if self.held else []
-            events.append(self.end("", counted if self.held else self.no_tokens))
+            events.append(self.end("", self.no_tokens))
         elif self.place == "name":
             events.append(Malformed(*self.aside(Why.UNTERMINATED)))
         elif self.held:
@@ -117,7 +116,7 @@ class BracketParser:
         said = "tool_calls" if reason == "stop" and self.whole else reason
         return [*events, Finish(said, self.calls, self.no_tokens)]
 
-    no_tokens: int | None = None
+    no_tokens: int | None = None  # what no token counts as: 0 in a stream with ids
 
     def text(self) -> str:
         return "".join(character for character, _ in self.held)
@@ -136,12 +135,6 @@ class BracketParser:
         return pickle.dumps(self)
 
 
-class TokenBracketParser(BracketParser):
-    """The same for streams with token ids; no marker of this format is one token."""
-
-    no_tokens = 0
-
-
 def characters(piece: object) -> Iterator[tuple[str, int | None]]:
     """The characters of a piece, each with the number of tokens that start at it."""
     if isinstance(piece, str):
@@ -156,10 +149,12 @@ def maker(parser: type[BracketParser] = BracketParser) -> Maker:
     return Maker(lambda case, _: parser(case.tool_names), lambda _, data: pickle.loads(data))
 
 
-def token_maker(parser: type[BracketParser] = TokenBracketParser) -> Maker:
-    """With token ids as well."""
+def token_maker(parser: type[BracketParser] = BracketParser) -> Maker:
+    """With token ids as well; no marker of this format is one token."""
 
     def new(case: Case, markers: object) -> BracketParser:
-        return parser(case.tool_names)
+        made = parser(case.tool_names)
+        made.no_tokens = None if markers is None else 0
+        return made
 
     return Maker(new, lambda _, data: pickle.loads(data), lambda _: ())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bracket_parser import BracketParser, characters, maker
+from bracket_parser import BracketParser, characters, maker, token_maker
 
 from gateway_args import contract
 from gateway_args.contract import Promise
@@ -187,6 +187,64 @@ FAULTS: dict[type[BracketParser], Promise] = {
 @pytest.mark.parametrize(("parser", "promise"), FAULTS.items(), ids=[fault.__name__ for fault in FAULTS])
 def test_a_planted_fault_is_caught(parser: type[BracketParser], promise: Promise) -> None:
     report = contract.check(maker(parser), CORPUS)
+    assert promise in {failure.promise for failure in report.failures}, str(report)
+
+
+class CountsATokenTwice(BracketParser):
+    def feed(self, piece: object) -> list[Event]:
+        events = super().feed(piece)
+        for event in events[:1]:
+            if isinstance(event, CallStart) and event.tokens:
+                event.tokens += 1
+        return events
+
+
+class ForgetsTheTokensOfWhatItHeld(BracketParser):
+    def take(self) -> tuple[str, int | None]:
+        text, tokens = super().take()
+        return text, None if tokens is None else min(tokens, 1)
+
+
+class CountsTokensOfAnotherCut(BracketParser):
+    """All are counted, but a piece's tokens all in its first event."""
+
+    def feed(self, piece: object) -> list[Event]:
+        events = super().feed(piece)
+        counted = [event for event in events if isinstance(event, Content | CallArguments)]
+        if len(counted) > 1 and counted[0].tokens is not None:
+            counted[0].tokens = sum(event.tokens or 0 for event in counted)
+            for event in counted[1:]:
+                event.tokens = 0
+        return events
+
+
+class GivesUpTheCount(BracketParser):
+    def finish(self, reason: str) -> list[Event]:
+        return [CallEnd(e.index, e.complete, e.source) if isinstance(e, CallEnd) else e for e in super().finish(reason)]
+
+
+class CountsWithoutTokens(BracketParser):
+    def read(self, character: str, tokens: int | None) -> Iterator[Event]:
+        yield from super().read(character, tokens or 0)
+
+
+@contract.parametrize(CORPUS)
+def test_a_parser_that_is_not_ours_counts_tokens(case: contract.Case) -> None:
+    contract.assert_holds(token_maker(), case)
+
+
+@pytest.mark.parametrize(
+    ("parser", "promise"),
+    [
+        (CountsATokenTwice, Promise.TOKENS),
+        (ForgetsTheTokensOfWhatItHeld, Promise.TOKENS),
+        (CountsTokensOfAnotherCut, Promise.INVARIANCE),
+        (GivesUpTheCount, Promise.TOKENS),
+        (CountsWithoutTokens, Promise.TOKENS),
+    ],
+)
+def test_a_planted_fault_in_counting_is_caught(parser: type[BracketParser], promise: Promise) -> None:
+    report = contract.check(token_maker(parser), CORPUS)
     assert promise in {failure.promise for failure in report.failures}, str(report)
 
 
