@@ -229,7 +229,10 @@ class Engine:
     # --------------------------------------------------------- accounting for text
 
     def take(self, end: int) -> str:
-        """The unaccounted text up to `end`, which the caller's event now accounts for."""
+        """The unaccounted text up to `end`, which the caller's one event now accounts for."""
+        return self._account(self._gather(end))
+
+    def _gather(self, end: int) -> str:
         text = self.buf[self.mark : end]
         self.mark = end
         if self.held:
@@ -237,21 +240,31 @@ class Engine:
             text = "".join(self.parts)
             self.parts = []
             self.held = 0
-        return self._account(text)
+        return text
+
+    def _stretches(self, end: int) -> list[str]:
+        """The unaccounted text up to `end`, cut where tokens without text stand: their events go between."""
+        text = self._gather(end)
+        controls = self.controls
+        if not controls or controls[0] >= self.done + len(text):
+            return [text]
+        cuts = sorted({0, *(at - self.done for at in controls if at < self.done + len(text)), len(text)})
+        return [text[: cuts[0]], *(text[cuts[n] : cuts[n + 1]] for n in range(len(cuts) - 1))]
 
     def _account(self, text: str) -> str:
         """This text is accounted for: what an event shows of it."""
-        size = len(text)
-        zero = self.zero
-        if zero is not None:
-            text = self.restore(text, self.done)
-            while zero and zero[0] < self.done + size:
-                zero.popleft()
-        self.done += size
+        start = self.done
+        self.done += len(text)
         if self.debt:
-            cut = min(self.debt, size)
+            cut = min(self.debt, len(text))
             self.debt -= cut
             text = text[cut:]
+            start += cut
+        zero = self.zero
+        if zero is not None:
+            text = self.restore(text, start)
+            while zero and zero[0] < self.done:
+                zero.popleft()
         return text
 
     def restore(self, text: str, offset: int) -> str:
@@ -286,20 +299,24 @@ class Engine:
 
     def drop(self, end: int, why: Why) -> None:
         """The unaccounted text up to `end` belongs to the format."""
-        if end > self.mark or self.held:
-            text = self.take(end)
+        if end <= self.mark and not self.held:
+            return
+        for stretch in self._stretches(end):
+            text = self._account(stretch)
             tokens = self.count()
-            if self.in_thought and tokens and why is not Why.MARKER:
-                self.thought_tokens += tokens
             if text or tokens:
+                if self.in_thought and tokens and why is not Why.MARKER:
+                    self.thought_tokens += tokens
                 self.out.append(Dropped(text, why, tokens))
             if self.controls:
                 self._flush_controls()
 
     def spoil(self, end: int, why: Why) -> None:
         """The unaccounted text up to `end` is malformed."""
-        if end > self.mark or self.held:
-            text = self.take(end)
+        if end <= self.mark and not self.held:
+            return
+        for stretch in self._stretches(end):
+            text = self._account(stretch)
             tokens = self.count()
             if text or tokens:
                 self.out.append(Malformed(text, why, tokens))
@@ -314,17 +331,18 @@ class Engine:
         if kind == "wrapper":
             self.spoil(end, Why.STRAY)
             return
-        text = self.take(end)
-        tokens = self.count()
-        if text or tokens:
-            if kind == "reasoning":
-                self.thought_tokens += tokens or 0
-                self.out.append(Reasoning(text, tokens))
-            else:
-                self.texted = True
-                self.out.append(Content(text, tokens))
-        if self.controls:
-            self._flush_controls()
+        for stretch in self._stretches(end):
+            text = self._account(stretch)
+            tokens = self.count()
+            if text or tokens:
+                if kind == "reasoning":
+                    self.thought_tokens += tokens or 0
+                    self.out.append(Reasoning(text, tokens))
+                else:
+                    self.texted = True
+                    self.out.append(Content(text, tokens))
+            if self.controls:
+                self._flush_controls()
 
     def _flush_controls(self) -> None:
         controls = self.controls
@@ -387,7 +405,7 @@ class Engine:
             self.pos = end
             self.after_call = False
             if stage.kind == "wrapper":
-                self._enter(self.program.format.home)
+                self._enter(self._root())
             self._rest(row.marker.after)
             return True
         if not row.own:  # the enclosing state's marker ends this wrapper
@@ -427,7 +445,9 @@ class Engine:
         self.blank = False
         self.after_call = False
         after = self.after
-        if after:
+        if self.stage.kind == "wrapper":  # only layout may stand here, whatever the template writes
+            self.drop(end, Why.LAYOUT)
+        elif after:
             size = 0
             limit = min(len(after), end - self.mark)
             while size < limit and self.buf[self.mark + size] == after[size]:
@@ -693,6 +713,14 @@ class Engine:
         self.mode = JUNK
         return True
 
+    def _root(self) -> str:
+        """Where the end of the turn leads: out of every call and wrapper."""
+        name = self.stage.name
+        stages = self.program.stages
+        while stages[name].kind in ("call", "wrapper") and stages[name].parent != name:
+            name = stages[name].parent
+        return name
+
     def _ancestor(self, spelling: str) -> str:
         """The nearest enclosing state in which this marker has a row of its own."""
         name = self.stage.parent or self.stage.name
@@ -728,7 +756,7 @@ class Engine:
             return True
         if row.turn_end:
             self._close_region("", start)
-            self._enter(self.program.format.home)
+            self._enter(self.stage.then or self._root())
             self.mode = TEXT
             self._rest("")
             return True
@@ -762,7 +790,7 @@ class Engine:
             if self.had_call or self._wraps():
                 self.drop(end, Why.MARKER if closer else Why.ENVELOPE)
             else:
-                self.spoil(end, Why.SHAPE)
+                self.spoil(end, self.why)
         self.reader = None
         self.syntax = -1
         self.candidate = False
@@ -843,18 +871,31 @@ class Engine:
     def arguments(self, json: str, end: int) -> None:
         """A fragment; its source is the unaccounted text up to `end` (which may be none)."""
         self.sent += len(json)
+        if self.controls and json == self.buf[self.mark : end] and not self.held:
+            for stretch in self._stretches(end):
+                if stretch:
+                    self.out.append(CallArguments(self.calls - 1, stretch, self._account(stretch), self.count()))
+                self._flush_controls()
+            return
         source = self.take(end)
         self.out.append(CallArguments(self.calls - 1, json, source, self.count()))
         if self.controls:
             self._flush_controls()
 
-    def pass_through(self, text: str, size: int) -> None:
-        """A fragment that is new text as it came, with nothing unaccounted before it."""
+    def pass_through(self, text: str) -> None:
+        """A fragment that is new text as it came, with nothing unaccounted before it; `buf` is that text."""
+        if self.controls:
+            self.arguments(text, len(text))
+            return
+        size = len(text)
         self.sent += size
         self.done += size
+        self.mark = size
         self.out.append(CallArguments(self.calls - 1, text, text, None if self.starts is None else self.count()))
-        if self.controls:
-            self._flush_controls()
+
+    def control_before(self, end: int) -> bool:
+        """Whether a token without text stands in the unaccounted text up to `end`."""
+        return bool(self.controls) and self.controls[0] < self.offset(end)  # type: ignore[index]
 
     def end_call(self, end: int) -> None:
         """The call is over; its closer is the unaccounted text up to `end`."""

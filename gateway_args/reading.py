@@ -131,7 +131,8 @@ class Reading:
                 pass
             case Finish():
                 self.finish = event
-        self._last = type(event)
+        if not (isinstance(event, Dropped) and not event.text):  # a token without text parts no neighbours
+            self._last = type(event)
 
     @property
     def content(self) -> str:

@@ -124,6 +124,11 @@ class TokenDecoder:
         if self._held:
             data = self._held + data
         text, read = utf_8_decode(data, "replace", False)
+        held = data[read:]
+        if len(held) == 2 and held[0] == 0xED and held[1] >= 0xA0:
+            # The codec waits for the third byte of an encoded surrogate, although no third byte makes it a character.
+            text += "\ufffd\ufffd"
+            held = b""
         if self._held and text:
             # The held sequence is decided: its character, or the U+FFFD for it, goes to the token that began it.
             first, before = self._waiting[0]
@@ -131,8 +136,8 @@ class TokenDecoder:
             ready += self._waiting
             self._waiting = []
             text = text[1:]
-        self._held = data[read:]
-        if self._held:
+        self._held = held
+        if held:
             self._waiting.append((id, text))
         else:
             ready.append((id, text))

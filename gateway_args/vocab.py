@@ -43,10 +43,10 @@ _SPLITS = {
     "gpt_oss": rf"{_UPPER}*{_LOWER}+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|{_UPPER}+{_LOWER}*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     # Numbers first, then runs of these letters, then the rest, where white space before either of them counts as
-    # trailing, since it was cut off from them.
+    # trailing, since it was cut off from them. tiktoken leaves out what no alternative takes, hence the last one.
     "deepseek": rf"\p{{N}}{{1,3}}|[{_CJK}]+|[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{{|}}~][A-Za-z]+"
     rf"|[^\r\n\p{{L}}\p{{P}}\p{{S}}]?(?:(?![{_CJK}])[\p{{L}}\p{{M}}])+| ?[\p{{P}}\p{{S}}]+[\r\n]*|\s*[\r\n]+"
-    rf"|\s+(?![^\s\p{{N}}{_CJK}])|\s+",
+    rf"|\s+(?![^\s\p{{N}}{_CJK}])|\s+|.",
 }
 # The added tokens of Qwen's vocabularies: the package has older ones.
 _QWEN_ADDED = (
@@ -62,6 +62,8 @@ _MISTRAL_ADDED = (
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 )
+# Names that Llama 3.1 gave to reserved tokens; the package has those of 3.0.
+_LLAMA_ADDED = {128_004: "<|finetune_right_pad_id|>", 128_008: "<|eom_id|>", 128_010: "<|python_tag|>"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ def _read_quicktok(name: str, vocab: bytes, special: bytes) -> tuple[Ranks, Adde
     for _ in range(*struct.unpack_from("<I", special)):
         id, length = struct.unpack_from("<IH", special, at)
         at += 6 + length
-        added[special[at - length : at].decode()] = id
+        text = special[at - length : at].decode()
+        added[_LLAMA_ADDED.get(id, text) if name == "llama3" else text] = id
     return ranks, added, _SPLITS["qwen" if name == "qwen3" else name]
 
 

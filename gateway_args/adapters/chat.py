@@ -45,12 +45,15 @@ class Stream(_Stream):
         return [{**self._head, "choices": [piece]} if "delta" in piece else piece for piece in self._fold(events)]
 
     def frames(self, events: Iterable[Event] = ()) -> bytes:
-        return b"".join(
-            [
-                self._bytes + dumps(piece) + b"]}\n\n" if "delta" in piece else frame(piece)
-                for piece in self._fold(events)
-            ]
-        )
+        pieces = self._fold(events)
+        if len(pieces) == 1:
+            return self._frame(pieces[0])
+        return b"".join([self._frame(piece) for piece in pieces])
+
+    def _frame(self, piece: Chunk) -> bytes:
+        if "delta" in piece:
+            return b"%b%b]}\n\n" % (self._bytes, dumps(piece))
+        return frame(piece)
 
     def _open(self) -> None:
         self._delta({"role": "assistant"})

@@ -43,7 +43,8 @@ from ..events import (
     Why,
 )
 from ..reading import Aside
-from .framing import dumps, frame
+from .escapes import split
+from .framing import dumps, frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -104,8 +105,8 @@ class Options:
 class Call:
     """The call being read: `index` among the calls shown, `held` the fragments that the client was not sent.
 
-    `refused` is an adapter's word that its API cannot show these arguments. A call that was never `shown` is listed
-    with its arguments.
+    `tail` is the beginning of an escape, which waits for its end. `refused` is an adapter's word that its API cannot
+    show these arguments. A call that was never `shown` is listed with its arguments.
     """
 
     index: int
@@ -113,6 +114,7 @@ class Call:
     name: str
     shown: bool
     refused: bool = False
+    tail: str = ""
     held: list[str] = field(default_factory=list)
 
 
@@ -153,7 +155,7 @@ class Stream(ABC):
 
     def frames(self, events: Iterable[Event] = ()) -> bytes:
         """The same as server-sent events."""
-        return b"".join([frame(chunk) for chunk in self._fold(events)])
+        return frames(self._fold(events))
 
     def _fold(self, events: Iterable[Event]) -> list[Chunk]:
         out = self._out = []
@@ -171,11 +173,14 @@ class Stream(ABC):
                     call = self._call
                     if call is None:
                         raise LifecycleError("call arguments outside of a call: `CallStart` comes first")
-                    if event.json:
+                    json = event.json
+                    if json and (json[-1] == "\\" or "\\u" in json or call.tail):
+                        json, call.tail = split(call.tail + json)
+                    if json:
                         if call.shown:
-                            self._fragment(call, event.json)
+                            self._fragment(call, json)
                         else:
-                            call.held.append(event.json)
+                            call.held.append(json)
                 case Content():
                     if event.tokens:
                         self._tokens += event.tokens
@@ -229,7 +234,7 @@ class Stream(ABC):
         """The state between two events, small and without pickle; the envelope and the options are not in it."""
         state = {name: getattr(self, name) for name in self.STATE}
         call = self._call
-        state["_call"] = call and [call.index, call.id, call.name, call.shown, call.refused, call.held]
+        state["_call"] = call and [call.index, call.id, call.name, call.shown, call.refused, call.tail, call.held]
         return dumps({"version": _VERSION, "kind": self.KIND, "choice": self.choice, "state": state})
 
     @classmethod
@@ -295,6 +300,11 @@ class Stream(ABC):
         if call is None:
             raise LifecycleError("the end of a call outside of a call: `CallStart` comes first")
         self._call = None
+        if call.tail:  # only a call that was cut ends inside an escape
+            if call.shown:
+                self._fragment(call, call.tail)
+            else:
+                call.held.append(call.tail)
         if not call.shown:
             self._withheld.append(_entry(call) | {"complete": complete})
         elif self._end(call, complete):

@@ -18,15 +18,21 @@ KEEP_ALIVE = b": keep-alive\n\n"
 def dumps(value: dict[str, Any]) -> bytes:
     """JSON as UTF-8. A lone surrogate, which UTF-8 cannot carry, becomes U+FFFD; halves of a pair are joined."""
     try:
-        data: bytes = orjson.dumps(value)
-    except orjson.JSONEncodeError:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:  # a lone surrogate, or an integer past 64 bits
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
-    return data
 
 
 def frame(chunk: dict[str, Any]) -> bytes:
     """One event: `data:` and, where the chunk has a type, `event:` before it."""
     if "type" in chunk:
-        return b"event: " + chunk["type"].encode() + b"\ndata: " + dumps(chunk) + b"\n\n"
-    return b"data: " + dumps(chunk) + b"\n\n"
+        return b"event: %b\ndata: %b\n\n" % (chunk["type"].encode(), dumps(chunk))
+    return b"data: %b\n\n" % dumps(chunk)
+
+
+def frames(chunks: list[dict[str, Any]]) -> bytes:
+    """Several events; most deltas cause one."""
+    if len(chunks) == 1:
+        return frame(chunks[0])
+    return b"".join([frame(chunk) for chunk in chunks])

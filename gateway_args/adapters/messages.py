@@ -10,6 +10,9 @@ like one whose fragments stopped: it is listed in `incomplete_calls`, and no rea
 opened and broke stays in the stream as far as it came; a whole message has no way to show half an object, so there the
 block is left out and the list carries its text.
 
+An input is made of characters: the escape of a lone surrogate, which the other two APIs pass on as text, becomes
+U+FFFD's (the anthropic client refuses the stream otherwise), as it does wherever a text is read (policy 13).
+
 Ids: `toolu_…` for the parser's default ones. `signature` (see `core.Options`) is "" in a thinking block unless the
 operator signs thoughts or leaves the field out. One `ping` follows `message_start`; `PING` may be sent at any time.
 Extension fields (see `core`) stand in `message_delta` and in the message.
@@ -23,6 +26,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from .core import ERROR_MESSAGE, Call, Chunk, Envelope, Options
 from .core import Stream as _Stream
+from .escapes import replace_lone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +95,8 @@ class Stream(_Stream):
             fragment = "".join(call.held)
             call.held = []
             self._start_block({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
+        if "\\u" in fragment:
+            fragment = replace_lone(fragment)
         self._delta({"type": "input_json_delta", "partial_json": fragment})
 
     def _end(self, call: Call, complete: bool) -> bool:

@@ -347,6 +347,8 @@ class Grammar:
         """The open number is over."""
         numbers = self.numbers
         self.numbers = []
+        if not numbers:
+            return
         if len(self.number) > MAX_DIGITS:
             return
         text = bytes(self.number)

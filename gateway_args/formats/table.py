@@ -122,7 +122,8 @@ class Format:
         for state in self.states.values():
             if state.kind in ("call", "wrapper"):
                 ends = [target for name, target in state.on.items() if name in self.closer_names]
-                found[state.name] = state.then or (ends[0] if ends else self.home)
+                none = state.name if state.kind == "wrapper" else self.home
+                found[state.name] = state.then or (ends[0] if ends else none)
         return found
 
     def marker_texts(self) -> Iterable[str]:

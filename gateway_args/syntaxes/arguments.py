@@ -200,14 +200,14 @@ class Arguments:
             return False
         acceptor = self._acceptor
         taken = acceptor.feed(text)
-        if taken == size:
-            self._size += size
-            engine.pass_through(text, size)
-        elif taken:
-            self._size += taken
-            engine.pass_through(text[:taken], taken)
+        self._size += taken
         engine.buf = text
-        engine.pos = engine.mark = taken
+        engine.pos = taken
+        engine.mark = 0
+        if taken == size:
+            engine.pass_through(text)
+        elif taken:
+            engine.arguments(text[:taken], taken)
         if acceptor.complete is not None:
             self.whole = True
             self._form = _OVER
@@ -355,10 +355,16 @@ class Arguments:
         self._size += len(json)
         if not json:
             return code
-        if self.started:
-            engine.arguments(json, engine.pos)
-        else:
+        if not self.started:
             self._pending.append(json)
+        elif engine.control_before(engine.pos):
+            room = len(json)
+            for piece, piece_end in zip(pieces, ends, strict=True):
+                if room > 0:
+                    engine.arguments(piece[:room], min(piece_end, engine.pos))
+                    room -= len(piece)
+        else:
+            engine.arguments(json, engine.pos)
         return code
 
     # ------------------------------------------------------------------------------
