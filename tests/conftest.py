@@ -1,4 +1,4 @@
-"""What all tests share: the hypothesis profiles and the way to the public suites.
+"""What all tests share: the hypothesis profiles and the way to what is kept beside the checkout.
 
 `ci` is the default and derandomized: a run says the same on every machine. `pytest --hypothesis-profile long` looks
 further, with fresh examples each time.
@@ -15,12 +15,23 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10
 settings.register_profile("long", deadline=None, max_examples=5_000)
 settings.load_profile("ci")
 
-_SUITES = Path(__file__).parents[2] / "shared" / "suites"
+_SHARED = Path(__file__).parents[2] / "shared"
+
+
+def _shared(name: str) -> Path:
+    folder = _SHARED / name
+    if not folder.is_dir():
+        pytest.skip(f"there is no folder ../shared/{name} beside this checkout")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def suites() -> Path:
-    """The folder `../shared/suites` beside the checkout, which holds copies of public test suites."""
-    if not _SUITES.is_dir():
-        pytest.skip("the public suites are not at ../shared/suites beside this checkout")
-    return _SUITES
+    """Copies of public test suites, kept beside the checkout."""
+    return _shared("suites")
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """Reported, rendered and recorded cases, kept beside the checkout."""
+    return _shared("cases")
