@@ -95,9 +95,10 @@ class Stream(_Stream):
             fragment = "".join(call.held)
             call.held = []
             self._start_block({"type": "tool_use", "id": call.id, "name": call.name, "input": {}})
-        if "\\u" in fragment:
-            fragment = replace_lone(fragment)
         self._delta({"type": "input_json_delta", "partial_json": fragment})
+
+    def _escapes(self, fragment: str) -> str:
+        return replace_lone(fragment)
 
     def _end(self, call: Call, complete: bool) -> bool:
         call.shown = self._block == "tool_use"

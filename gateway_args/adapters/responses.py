@@ -73,7 +73,17 @@ class Stream(_Stream):
             item = self._add("rs", {"type": "reasoning", "summary": [], "content": []})
             self._part("added", item, _reasoning_text(""))
         self._parts.append(text)
-        self._grow("response.reasoning_text.delta", item["id"], {"content_index": 0, "delta": text})
+        self._out.append(
+            {
+                "type": "response.reasoning_text.delta",
+                "sequence_number": self._number,
+                "item_id": item["id"],
+                "output_index": len(self._output),
+                "content_index": 0,
+                "delta": text,
+            }
+        )
+        self._number += 1
 
     def _thought_over(self) -> None:
         if self._item is not None and self._item["type"] == "reasoning":

@@ -86,3 +86,15 @@ def message(chunks: list[dict[str, Any]], allowed: set[str] = EXTENSION) -> Mess
             event = strictly(MESSAGE_EVENTS[chunk["type"]], chunk, allowed)
             snapshot = accumulate_event(event=event, current_snapshot=snapshot, json_bufs=buffers)
     return snapshot
+
+
+def object_of(arguments: str) -> dict[str, Any] | None:
+    """The object of characters that arguments say, by Python's own readers: a lone surrogate is none (policy 13)."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

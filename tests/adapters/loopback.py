@@ -41,6 +41,7 @@ def serving() -> Iterator[Server]:
             self.send_response(200)
             self.send_header("content-type", kind)
             self.send_header("transfer-encoding", "chunked")
+            self.send_header("connection", "close")
             self.end_headers()
             with suppress(ConnectionError):  # a client may hang up at `[DONE]`
                 for at in range(0, len(body), SLICE):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 import pytest
 from anthropic.types import Message
-from client_models import MESSAGE_EVENTS, message, strictly
+from client_models import MESSAGE_EVENTS, message, object_of, strictly
 from event_streams import call, streams
 from hypothesis import given
 
@@ -48,15 +47,6 @@ def letter(chunk: dict[str, Any]) -> str:
             return kinds[chunk["delta"]["type"]]
         case kind:
             return LETTERS[kind]
-
-
-def object_of(arguments: str) -> dict[str, Any] | None:
-    """The object that arguments say, by Python's own reader."""
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 @given(events=streams())

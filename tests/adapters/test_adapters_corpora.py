@@ -1,0 +1,105 @@
+"""Every corpus of every format through all three adapters: what the clients accumulate is the parser's reading."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from client_models import EXTENSION, REASONING, chat_completion, message, object_of, response, strictly
+from openai.types.chat import ChatCompletion
+
+from gateway_args import adapters, contract
+from gateway_args.adapters import Envelope, Options
+from gateway_args.adapters.core import ERROR_MESSAGE
+from gateway_args.contract.subjects import maker_of
+from gateway_args.reading import Reading, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gateway_args.events import Event
+
+ENVELOPE = Envelope(id="resp_1", model="model", created=0)
+APART = Options(malformed="extension")
+PIECE = 5  # characters a delta
+
+
+def events_of(format: str, case: contract.Case, size: int) -> list[Event]:
+    parser: Any = maker_of(format).new(case, None)
+    events: list[Event] = []
+    for at in range(0, len(case.text), size):
+        events += parser.feed(case.text[at : at + size])
+    return [*events, *parser.finish(case.finish)]
+
+
+def finish_of(reading: Reading) -> str:
+    assert reading.finish is not None
+    return reading.finish.reason
+
+
+def check_chat(events: list[Event], reading: Reading) -> None:
+    choice = chat_completion(adapters.chat.Stream(ENVELOPE, APART).chunks(events)).choices[0]
+    assert (choice.message.content or "") == reading.content
+    assert (choice.message.model_extra or {}).get("reasoning_content", "") == reading.reasoning
+    said = [(entry.function.name, entry.function.arguments) for entry in choice.message.tool_calls or []]
+    assert said == [(entry.name, entry.arguments) for entry in reading.calls]
+    assert choice.finish_reason == {"cancelled": "length"}.get(finish_of(reading), finish_of(reading))
+    strictly(ChatCompletion, adapters.whole("chat", events, ENVELOPE), EXTENSION | REASONING)
+
+
+def check_responses(events: list[Event], reading: Reading) -> None:
+    last, accumulated = response(adapters.responses.Stream(ENVELOPE, APART).chunks(events))
+    assert last.output_text == reading.content
+    for said in (last, accumulated):
+        calls = [item for item in said.output if item.type == "function_call"]
+        assert [(item.name, item.arguments) for item in calls] == [(c.name, c.arguments) for c in reading.calls]
+    thoughts = [part.text for item in last.output if item.type == "reasoning" for part in item.content]
+    assert "".join(thoughts) == reading.reasoning
+    sound = [item.status == "completed" for item in last.output if item.type == "function_call"]
+    assert sound == [entry.complete for entry in reading.calls]
+
+
+def check_messages(events: list[Event], reading: Reading) -> None:
+    said = message(adapters.messages.Stream(ENVELOPE, APART).chunks(events))
+    text = "".join(block.text for block in said.content if block.type == "text")
+    assert "".join(text.split()) == "".join(reading.content.split())
+    assert "".join(block.thinking for block in said.content if block.type == "thinking") == reading.reasoning
+    uses = [(block.name, block.input) for block in said.content if block.type == "tool_use"]
+    shown = [entry for entry in reading.calls if entry.arguments.lstrip(" \t\n\r").startswith("{")]
+    assert [name for name, _ in uses] == [entry.name for entry in shown]
+    for (_, value), entry in zip(uses, shown, strict=True):
+        assert not entry.complete or value == object_of(entry.arguments)
+    if finish_of(reading) == "tool_calls":
+        assert said.stop_reason == ("tool_use" if any(entry.complete for entry in shown) else "end_turn")
+
+
+CHECKS: dict[adapters.Kind, Callable[[list[Event], Reading], None]] = {
+    "chat": check_chat,
+    "responses": check_responses,
+    "messages": check_messages,
+}
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+@pytest.mark.parametrize("format", contract.names())
+def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters.Kind) -> None:
+    for case in contract.load(format).cases:
+        events = events_of(format, case, PIECE)
+        reading = fold(events)
+        assert (reading.content, reading.reasoning) == (case.expect.content, case.expect.reasoning), case.name
+        if finish_of(reading) == "error":
+            assert ERROR_MESSAGE in json.dumps(adapters.stream(kind, ENVELOPE).chunks(events)[-1]), case.name
+            continue
+        try:
+            CHECKS[kind](events, reading)
+        except AssertionError as error:
+            raise AssertionError(f"{format}: {case.name}: {error}") from error
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+@pytest.mark.parametrize("format", contract.names())
+def test_a_corpus_makes_the_same_messages_in_one_delta_and_in_many(format: str, kind: adapters.Kind) -> None:
+    for case in contract.load(format).cases:
+        at_once = adapters.whole(kind, events_of(format, case, max(1, len(case.text))), ENVELOPE)
+        assert at_once == adapters.whole(kind, events_of(format, case, PIECE), ENVELOPE), case.name
