@@ -18,11 +18,12 @@ Decisions of the decoder:
 from __future__ import annotations
 
 from codecs import utf_8_decode
+from collections.abc import Sequence  # noqa: TC003 - a compiled dataclass looks its fields' types up at run time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 
 @final

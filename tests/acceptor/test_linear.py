@@ -80,6 +80,18 @@ def test_many_values_in_one_text_cost_what_each_of_them_read(body: str) -> None:
     assert looked[1] <= 1.1 * looked[0]
 
 
+@pytest.mark.parametrize("body", ["x", "\\n", '\\"'])
+def test_small_windows_into_a_long_text_cost_what_is_in_them(body: str) -> None:
+    text = Counted(body * 5_000)
+    acceptor = Acceptor()
+    acceptor.feed('"')
+    Counted.looked = 0
+    for start in range(0, len(text), 4):
+        acceptor.feed(text, start, min(start + 4, len(text)))
+    assert acceptor.valid == len(text) + 1
+    assert Counted.looked <= 5 * len(text)
+
+
 def test_a_feed_after_the_end_looks_at_nothing() -> None:
     for ended in ("true", "nope"):
         acceptor = Acceptor()
