@@ -5,6 +5,7 @@ A parser needs `feed` and `finish`, both giving events. Token ids and snapshots 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -64,7 +65,7 @@ def maker_of(source: str | PathLike[str] | Format | Maker | Callable[[Case], Sub
             return _tables(lambda case: _constrained(name, case))
         from .. import formats
 
-        fmt = formats.read(name) if name.endswith(".toml") else formats.load(name)
+        fmt = formats.load(name)
         return _tables(lambda _: fmt)
     if callable(source):
         new = source
@@ -78,14 +79,17 @@ _CONSTRAINED = ("forced", "required")
 
 def _constrained(name: str, case: Case) -> Format:
     """A constrained output's format; the corpus names the function and the base."""
+    if name == "forced" and case.function is None:
+        raise CorpusError(f"case '{case.name}': a forced output's corpus names its function: function = \"…\"")
+    return _constrained_format(name, case.function, case.base)
+
+
+@functools.lru_cache(maxsize=64)
+def _constrained_format(name: str, function: str | None, base: str | None) -> Format:
     from .. import formats
 
-    base = None if case.base is None else formats.load(case.base)
-    if name == "required":
-        return formats.required(base)
-    if case.function is None:
-        raise CorpusError(f"case '{case.name}': a forced output's corpus names its function: function = \"…\"")
-    return formats.forced(case.function, base)
+    table = None if base is None else formats.load(base)
+    return formats.forced(function or "", table) if name == "forced" else formats.required(table)
 
 
 def _tables(format_of: Callable[[Case], Format]) -> Maker:

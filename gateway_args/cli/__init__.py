@@ -1,0 +1,59 @@
+"""The command line `gateway-args`: one module a command, each with `add` (its options) and `run` (its work).
+
+Exit status 0: done; 1: it ran and something in the input was wrong (a bad line of a batch, a broken promise); 2: it
+could not run, with one line on standard error that says why. A traceback is a bug of ours. Nothing heavy is imported
+before a command needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from ..errors import GatewayArgsError
+from . import batch, contract, demo, formats, parse
+from .common import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COMMANDS = (parse, batch, contract, formats, demo)
+
+
+class _Arguments(argparse.ArgumentParser):
+    """An argument parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Every command with its options."""
+    parser = _Arguments(prog="gateway-args", description="From what a model writes to tool-call events.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command and gives its exit status."""
+    args = arguments().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character is no crash
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except (UsageError, GatewayArgsError) as error:
+        print(f"gateway-args {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader went away; what Python would flush at its own end has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status

@@ -1,0 +1,227 @@
+"""`batch`: JSON lines in, JSON lines out, in the same order: the machine interface.
+
+A line is `{"id", "format"?, "tools"?, "tool_choice"?, "prompt"?, "start"?, "deltas": [..] | "text": "..", "finish"?}`,
+and what is said of it is its reading, or with `--events` its events. A bad line gets `{"id", "error"}` in its place;
+the run goes on and ends with status 1. One line is held at a time. Lone surrogate escapes are taken (policy 13).
+
+A `tool_choice` that forces a function or any call means the constrained formats where no format is given; a format that
+is given is read as that format whatever forces the call. A choice of none is a request without tools.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import re
+import sys
+import time
+from contextlib import ExitStack
+from functools import cache, lru_cache
+from typing import IO, TYPE_CHECKING, Any
+
+from .. import events
+from ..errors import GatewayArgsError
+from .common import UsageError, format_named, tools_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from ..events import Event
+    from ..formats import Format
+    from ..tools import Tools
+
+_KEYS = ("id", "format", "tools", "tool_choice", "prompt", "start", "deltas", "text", "finish")
+_EVERY = 0.2  # seconds between two progress lines
+
+
+def add(commands: argparse._SubParsersAction[Any]) -> None:
+    parser = commands.add_parser("batch", help="read outputs from JSON lines", description=__doc__)
+    parser.add_argument("file", nargs="?", default="-", help="JSON lines; standard input when left out")
+    parser.add_argument("--format", metavar="FORMAT", help="the format of lines that name none")
+    parser.add_argument("--events", action="store_true", help="write events instead of readings")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.format is not None:
+        format_named(args.format)  # a wrong name is the run's error, not each line's
+    batch = Batch(args.format, events=args.events)
+    bad = 0
+    out = sys.stdout.buffer
+    with ExitStack() as stack:
+        lines = sys.stdin.buffer if args.file == "-" else stack.enter_context(_open(args.file))
+        for number, line in enumerate(_progress(lines), start=1):
+            if not line.strip():
+                continue
+            answer = batch.answer(line, number)
+            bad += "error" in answer
+            out.write(_encoded(answer))
+            out.flush()
+    return 1 if bad else 0
+
+
+def _open(path: str) -> IO[bytes]:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def _progress(lines: IO[bytes]) -> Iterator[bytes]:
+    """The lines, counted on a terminal."""
+    if not sys.stderr.isatty():
+        yield from lines
+        return
+    shown = time.monotonic()
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        if time.monotonic() - shown > _EVERY:
+            shown = time.monotonic()
+            print(f"\r{number:,} lines", end="", file=sys.stderr, flush=True)
+        yield line
+    print(f"\r{number:,} lines", file=sys.stderr)
+
+
+class Batch:
+    """Answers lines one by one; keeps the last request's tools, which the next line often has too."""
+
+    def __init__(self, format: str | None = None, *, events: bool = False) -> None:
+        self._format = format
+        self._events = events
+        self._raw_tools: object = None
+        self._tools: Tools | None = None
+
+    def answer(self, line: bytes, number: int) -> dict[str, object]:
+        """What is said of this line: a reading, events or an error."""
+        id: object = None
+        try:
+            row = _row(line, number)
+            id = row.get("id")
+            return {"id": id, **self._said(row)}
+        except (UsageError, GatewayArgsError, ValueError) as error:
+            return {"id": id, "error": " ".join(str(error).split())}
+
+    def _said(self, row: dict[str, object]) -> dict[str, object]:
+        from ..parser import Parser
+        from ..reading import Reading
+
+        choice, forced = _choice(row.get("tool_choice"))
+        tools = self._tools_of([] if choice == "none" else row.get("tools"))
+        fmt = self._format_of(_string(row, "format"), choice, forced)
+        parser = Parser(fmt, tools, prompt=_string(row, "prompt") or "", start=_string(row, "start"))
+        deltas = _deltas(row)
+        reason = "stop" if row.get("finish") is None else _string(row, "finish")
+        if self._events:
+            said = [as_dict(event) for delta in deltas for event in parser.feed(delta)]
+            return {"events": said + [as_dict(event) for event in parser.finish(reason)]}
+        reading = Reading()
+        for delta in deltas:
+            for event in parser.feed(delta):
+                reading.add(event)
+        for event in parser.finish(reason):
+            reading.add(event)
+        return reading.as_dict()
+
+    def _tools_of(self, raw: object) -> Tools | None:
+        if raw is None:
+            return None
+        if self._tools is None or raw != self._raw_tools:
+            self._tools = tools_of(raw, "tools")
+            self._raw_tools = raw
+        return self._tools
+
+    def _format_of(self, name: str | None, choice: str, forced: str) -> Format:
+        name = name if name is not None else self._format
+        if name is not None:
+            return format_named(name)
+        if choice in ("forced", "required"):
+            return _constrained(forced if choice == "forced" else None)
+        raise UsageError("format is missing: name one in the line or with --format")
+
+
+@lru_cache(maxsize=256)
+def _constrained(function: str | None) -> Format:
+    from .. import formats
+
+    return formats.required() if function is None else formats.forced(function)
+
+
+def _row(line: bytes, number: int) -> dict[str, object]:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"line {number}: byte {error.start} is not UTF-8") from None
+    except ValueError as error:
+        raise UsageError(f"line {number}: no JSON: {error}") from None
+    except RecursionError:
+        raise UsageError(f"line {number}: no JSON: nested too deep") from None
+    if not isinstance(row, dict):
+        raise UsageError(f"line {number}: an object is wanted, not {type(row).__name__}")
+    return row
+
+
+def _string(row: dict[str, object], key: str) -> str | None:
+    value = row.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{key} is a string, not {type(value).__name__}")
+    return value
+
+
+def _deltas(row: dict[str, object]) -> list[str]:
+    for key in row:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(key, _KEYS, n=1)
+            raise UsageError(f"no key '{key}'" + (f" (did you mean '{near[0]}'?)" if near else f"; {', '.join(_KEYS)}"))
+    text, deltas = row.get("text"), row.get("deltas")
+    if (text is None) == (deltas is None):
+        raise UsageError("one of deltas and text is wanted")
+    if isinstance(text, str):
+        return [text]
+    if isinstance(deltas, list) and all(isinstance(delta, str) for delta in deltas):
+        return deltas
+    raise UsageError("text is a string" if deltas is None else "deltas is a list of strings")
+
+
+def _choice(value: object) -> tuple[str, str]:
+    """What a request's tool choice asks for: "none", "auto", "required" or "forced", and then the function's name.
+
+    The three APIs' shapes: a word, `{"type": "function"}` with the name in it or under `function`, `{"type": "tool"}`,
+    and lists of allowed tools with a mode.
+    """
+    match value:
+        case None | "auto" | {"type": "auto"}:
+            return "auto", ""
+        case "none" | {"type": "none"}:
+            return "none", ""
+        case "required" | "any" | {"type": "required"} | {"type": "any"}:
+            return "required", ""
+        case {"type": "function", "function": {"name": str(name)}} | {"type": "function" | "tool", "name": str(name)}:
+            return "forced", name
+        case {"type": "allowed_tools", "allowed_tools": {"mode": mode}} | {"type": "allowed_tools", "mode": mode}:
+            if mode in ("auto", "required"):
+                return mode, ""
+    raise UsageError(f"tool_choice {json.dumps(value)[:80]} is no shape of Chat, Responses or Messages")
+
+
+_SNAKE = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@cache
+def _shape(kind: str) -> tuple[str, tuple[str, ...]]:
+    fields = dataclasses.fields(getattr(events, kind))
+    return _SNAKE.sub("_", kind).lower(), tuple(field.name for field in fields)
+
+
+def as_dict(event: Event) -> dict[str, object]:
+    """The event as `--events` writes it: its kind in snake case, then its fields."""
+    kind, names = _shape(type(event).__name__)
+    return {"kind": kind, **{name: getattr(event, name) for name in names}}
+
+
+def _encoded(answer: dict[str, object]) -> bytes:
+    try:
+        return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # an id, or a name from an escape, that holds a lone surrogate
+        return json.dumps(answer).encode() + b"\n"

@@ -1,0 +1,70 @@
+"""What the commands share: files, formats and tools as arguments, and one-line errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..formats import Format
+    from ..tools import Tools
+
+
+class UsageError(Exception):
+    """A command cannot run as asked; the message is the one line that the user sees."""
+
+
+def read_text(path: str) -> str:
+    """The text of a file, or of standard input where the path is `-`; `UsageError` names what is wrong with it."""
+    return decode(read_bytes(path), "standard input" if path == "-" else path)
+
+
+def read_bytes(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def decode(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where}: byte {error.start} is not UTF-8") from None
+
+
+def format_named(name: str) -> Format:
+    """The format of that name, alias or file."""
+    from .. import formats
+
+    return formats.load(name)
+
+
+def tools_in(path: str) -> Tools:
+    """The tools in a JSON file: a list of them, or a request that has them under `tools`."""
+    value = parse_json(read_text(path), path)
+    return tools_of(value.get("tools", []) if isinstance(value, dict) else value, path)
+
+
+def tools_of(value: object, where: str) -> Tools:
+    from ..tools import Tools
+
+    if not isinstance(value, list):
+        raise UsageError(f"{where}: tools is a list, not {type(value).__name__}")
+    try:
+        return Tools.of(value)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def parse_json(text: str, where: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{where}: no JSON: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{where}: no JSON: nested too deep") from None

@@ -1,0 +1,90 @@
+"""`contract`: whether formats keep their promises for every case of their corpora, under every chunking.
+
+Status 1 with each broken promise and a minimal chunking that shows it; 2 when it cannot run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .common import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from ..contract import Case, Report
+
+
+def add(commands: argparse._SubParsersAction[Any]) -> None:
+    parser = commands.add_parser("contract", help="check formats against their corpora", description=__doc__)
+    parser.add_argument(
+        "format", nargs="*", metavar="FORMAT", help="a name, an alias or a .toml file; all when left out"
+    )
+    parser.add_argument("--corpus", metavar="FILE", help="the cases, for one format; its own corpus when left out")
+    parser.add_argument("--report", choices=("json", "html"), help="write a report instead of text")
+    parser.add_argument("--quick", action="store_true", help="try few chunkings")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from .. import contract
+
+    reports = []
+    for report in _reports(args):
+        reports.append(report)
+        if args.report is None:
+            print(report, flush=True)
+    if args.report == "json":
+        print(json.dumps([report.as_dict() for report in reports], indent=1))
+    elif args.report == "html":
+        print(contract.page(reports))
+    return 0 if all(report.ok for report in reports) else 1
+
+
+def _reports(args: argparse.Namespace) -> Iterator[Report]:
+    from .. import contract
+
+    chunkings = contract.QUICK if args.quick else contract.STANDARD
+    for name, corpus in _pairs(args.format, args.corpus):
+        progress = _Progress(corpus.format)
+        try:
+            yield contract.check(name, corpus, chunkings, progress=progress)
+        finally:
+            progress.clear()
+
+
+def _pairs(names: list[str], path: str | None) -> Iterator[tuple[str, Any]]:
+    """The formats with their corpora."""
+    from .. import contract, formats
+
+    if path is not None:
+        if len(names) > 1:
+            raise UsageError("--corpus goes with one format")
+        corpus = contract.read(path)
+        yield names[0] if names else corpus.format, corpus
+        return
+    for name in names or contract.names():
+        if name.endswith(".toml"):
+            raise UsageError(f"{name}: a table of your own needs --corpus FILE")
+        own = contract.names()
+        yield name, contract.load(name if name in own else formats.load(name).name)
+
+
+class _Progress:
+    """One line on standard error, where that is a terminal."""
+
+    def __init__(self, format: str) -> None:
+        self._format = format
+        self._on = sys.stderr.isatty()
+
+    def __call__(self, case: Case, number: int, total: int) -> None:
+        if self._on:
+            line = f"{self._format} {number + 1}/{total} {case.name}"
+            print(f"\r\x1b[K{line[:78]}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self._on:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

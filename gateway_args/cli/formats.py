@@ -1,0 +1,84 @@
+"""`formats`: which formats there are, what one says, and whether a table of your own is sound."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .common import format_named
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add(commands: argparse._SubParsersAction[Any]) -> None:
+    parser = commands.add_parser("formats", help="list, show and check formats", description=__doc__)
+    parser.set_defaults(run=_list)
+    actions = parser.add_subparsers(dest="action", metavar="list|show|check")
+    actions.add_parser("list", help="every format with its aliases (the default)").set_defaults(run=_list)
+    show = actions.add_parser("show", help="one format: markers, states, calls, models")
+    show.add_argument("format", metavar="FORMAT", help="a name, an alias or a .toml file")
+    show.set_defaults(run=_show)
+    check = actions.add_parser("check", help="whether tables can be read; status 2 names the first mistake")
+    check.add_argument("format", nargs="+", metavar="FORMAT")
+    check.set_defaults(run=_check)
+
+
+def _list(_: argparse.Namespace) -> int:
+    from .. import formats
+
+    aliases = _inverted(formats.aliases())
+    rows = [(name, formats.load(name).summary, ", ".join(aliases.get(name, ()))) for name in formats.names()]
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table("format", "what it is", "aliases", box=None, header_style="bold", pad_edge=False)
+        for row in rows:
+            table.add_row(*row)
+        Console(highlight=False).print(table)
+    else:
+        for row in rows:
+            print("\t".join(row).rstrip("\t"))
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    from .. import formats
+
+    fmt = format_named(args.format)
+    print(f"{fmt.name}: {fmt.summary}")
+    aliases = _inverted(formats.aliases()).get(fmt.name, ())
+    globs = _inverted(formats.models()).get(fmt.name, ())
+    for title, words in (("aliases", aliases), ("models", globs), ("turn ends", [m.text for m in fmt.turn_end])):
+        if words:
+            print(f"{title}: {', '.join(words)}")
+    if fmt.source:
+        print(f"source: {fmt.source}{'' if fmt.verified else ' (not verified)'}")
+    for marker in fmt.markers.values():
+        notes = [note for note, on in (("one token", marker.token), ("certain", marker.certain)) if on]
+        notes += [
+            f"{side} {layout!r}" for side, layout in (("before", marker.before), ("after", marker.after)) if layout
+        ]
+        print(f"marker {marker.name}: {marker.text}" + (f"  ({', '.join(notes)})" if notes else ""))
+    for state in fmt.states.values():
+        rows = ", ".join(f"{marker} -> {target}" for marker, target in state.on.items())
+        calls = f"  calls: {', '.join(state.calls)}" if state.calls else ""
+        print(f"state {state.name} ({state.kind}): {rows or 'no markers'}{calls}")
+    for name, syntax in fmt.calls.items():
+        print(f"call syntax {name}: {syntax}")
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    for name in args.format:
+        fmt = format_named(name)
+        print(f"{name}: sound ({len(fmt.markers)} markers, {len(fmt.states)} states, {len(fmt.calls)} call syntaxes)")
+    return 0
+
+
+def _inverted(pairs: dict[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word, table in pairs.items():
+        found.setdefault(table, []).append(word)
+    return found
