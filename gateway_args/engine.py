@@ -95,7 +95,6 @@ class Engine:
         "reader",
         "region",
         "replaying",
-        "sent",
         "stage",
         "starts",
         "syntax",
@@ -162,7 +161,6 @@ class Engine:
         self.had_call = False  # the region held a call
         self.calls = 0
         self.complete = 0
-        self.sent = 0  # characters of the call's fragments
         self.tool: Tool | None = None
         self.why: Why = Why.SHAPE
         self.plain: Arguments | None = None  # the arguments in flight, when nothing is held and no marker is looked for
@@ -176,11 +174,11 @@ class Engine:
         if self.mode == READING:
             plain = self.plain
             if plain is not None:
-                self.plain = None
-                if mark == len(self.buf) and plain.run_on(self, text):
+                if plain.run_on(self, text):
                     if self.plain is None:
                         self.run()
                     return
+                self.plain = None
             # A reader keeps its place: what it has read moves to `parts`, so that a long hold is never copied again.
             pos = self.pos
             if mark < pos:
@@ -202,6 +200,7 @@ class Engine:
     def finish(self, stopped: bool) -> None:
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
         self.final = True
+        self.plain = None
         self.run()
         if stopped and self.mode == TEXT and self.blank and self.stage.bare == "whole":
             self.drop(len(self.buf), Why.LAYOUT)
@@ -853,7 +852,6 @@ class Engine:
         index = self.calls
         self.calls += 1
         self.in_call = self.had_call = True
-        self.sent = 0
         source = self.take(end)
         self.out.append(CallStart(index, self.call_ids(index, name, id), name, declared, source, self.count()))
         if self.controls:
@@ -870,7 +868,6 @@ class Engine:
 
     def arguments(self, json: str, end: int) -> None:
         """A fragment; its source is the unaccounted text up to `end` (which may be none)."""
-        self.sent += len(json)
         if self.controls and json == self.buf[self.mark : end] and not self.held:
             for stretch in self._stretches(end):
                 if stretch:
@@ -882,15 +879,15 @@ class Engine:
         if self.controls:
             self._flush_controls()
 
-    def pass_through(self, text: str) -> None:
-        """A fragment that is new text as it came, with nothing unaccounted before it; `buf` is that text."""
+    def pass_through(self, text: str, size: int) -> None:
+        """A fragment that is new text as it came, when all text before it is accounted for and read."""
         if self.controls:
-            self.arguments(text, len(text))
+            self.buf = text
+            self.mark = 0
+            self.pos = size
+            self.arguments(text, size)
             return
-        size = len(text)
-        self.sent += size
         self.done += size
-        self.mark = size
         self.out.append(CallArguments(self.calls - 1, text, text, None if self.starts is None else self.count()))
 
     def control_before(self, end: int) -> bool:

@@ -109,6 +109,19 @@ class Parser:
         piece of the other kind, or tokens that do not cover the text.
         """
         engine = self._engine
+        plain = engine.plain
+        if (
+            plain is not None
+            and piece
+            and isinstance(piece, str)
+            and engine.starts is None
+            and plain.run_on(engine, piece)
+        ):
+            if engine.plain is None:
+                engine.run()
+            out = engine.out
+            engine.out = []
+            return out
         if self._finished:
             raise LifecycleError("Parser.feed: the output is finished; make a parser for each output")
         if isinstance(piece, str):
@@ -130,18 +143,17 @@ class Parser:
             if engine.starts is None:
                 raise LifecycleError("Parser.feed: a piece with tokens in a stream that began without them")
             piece = self._tokens(piece)
-        if (
-            engine.mode == TEXT
-            and not engine.blank
-            and engine.mark == len(engine.buf)
-            and engine.stage.kind == "content"
-            and engine.starts is None
-            and engine.stage.fast.search(piece) is None
-            and not (engine.stage.hold and piece[-1] in " \t\n\r")
-        ):
-            engine.done += len(piece)
-            engine.texted = True
-            return [Content(piece)]
+        if engine.mode == TEXT and not engine.blank and engine.mark == len(engine.buf) and engine.starts is None:
+            # Content without a marker's first character, nothing held: the commonest delta outside calls.
+            stage = engine.stage
+            if (
+                stage.kind == "content"
+                and stage.fast.search(piece) is None
+                and not (stage.hold and piece[-1] in " \t\n\r")
+            ):
+                engine.done += len(piece)
+                engine.texted = True
+                return [Content(piece)]
         out = engine.out
         if out:
             engine.out = []

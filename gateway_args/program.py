@@ -124,6 +124,7 @@ class Stage:
         "parent",
         "rows",
         "separator",
+        "special",
         "then",
         "words",
     )
@@ -147,6 +148,8 @@ class Stage:
         self.hold: Final = max((len(row.marker.before) for row in rows.values()), default=0)
         # Markers that begin like JSON outside strings: the argument reader looks for these itself.
         self.json_firsts: Final = "".join(c for c in Words(rows).firsts if c in '{}[]:,-0123456789truefalsn"')
+        # Where a run of arguments stops: control characters, private ones, and these.
+        self.special: Final = re.compile("[\x00-\x1f\ud800-\udfff" + re.escape(self.json_firsts) + "]")
         self.fast: Final = re.compile("[" + re.escape(self.words.firsts) + "]" if words else r"(?!)")
 
 

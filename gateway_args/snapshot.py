@@ -26,7 +26,7 @@ VERSION: Final = 1
 # The engine's plain fields, as they are. What is not here is derived, or saved by hand below.
 _FIELDS: Final = (
     "pos mark held debt done thought_tokens mode blank after after_call texted in_thought lead lead_text body target "
-    "junk_back candidate syntax in_call had_call calls complete sent"
+    "junk_back candidate syntax in_call had_call calls complete"
 ).split()
 _QUEUES: Final = ("starts", "zero", "controls")
 
@@ -58,9 +58,7 @@ def save(parser: Parser) -> bytes:
     return json.dumps(state, separators=(",", ":")).encode()
 
 
-def load(
-    data: bytes, format: Format, tools: Tools | None, call_ids: Callable[[int, str], str] | None
-) -> Parser:
+def load(data: bytes, format: Format, tools: Tools | None, call_ids: Callable[[int, str], str] | None) -> Parser:
     """The parser whose state this is."""
     try:
         state = json.loads(data)

@@ -124,9 +124,7 @@ def _folders() -> list[Path]:
 
 
 def _files() -> dict[str, Path]:
-    return {
-        file.stem: file for folder in _folders() for file in sorted(folder.glob("*.toml")) if file.stem != "models"
-    }
+    return {file.stem: file for folder in _folders() for file in sorted(folder.glob("*.toml")) if file.stem != "models"}
 
 
 def _models() -> dict[str, dict[str, Any]]:

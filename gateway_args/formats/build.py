@@ -139,9 +139,7 @@ class _Builder:
         hints = typing.get_type_hints(kind)
         known = {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
         self.keys(path, table, ["syntax", *known])
-        said = {
-            key: self.value(f"{path}.{key}", item, known[key]) for key, item in table.items() if key != "syntax"
-        }
+        said = {key: self.value(f"{path}.{key}", item, known[key]) for key, item in table.items() if key != "syntax"}
         for field in fields(kind):  # type: ignore[arg-type]
             if field.default is MISSING and field.name not in said:
                 self.fail(f"{path}.{field.name}", "missing")
@@ -163,9 +161,7 @@ class _Builder:
             for name, item in self.table("markers", table.get("markers", {})).items()
         }
         calls = {name: self.syntax(name, item) for name, item in self.table("calls", table.get("calls", {})).items()}
-        states = {
-            name: self.state(name, item) for name, item in self.table("states", table.get("states", {})).items()
-        }
+        states = {name: self.state(name, item) for name, item in self.table("states", table.get("states", {})).items()}
         if not states:
             self.fail("states", "no state to start in; the first state is where an output starts")
         self.links(markers, states, calls)
@@ -182,9 +178,7 @@ class _Builder:
             **said,
         )
 
-    def links(
-        self, markers: Mapping[str, Marker], states: Mapping[str, State], calls: Mapping[str, Syntax]
-    ) -> None:
+    def links(self, markers: Mapping[str, Marker], states: Mapping[str, State], calls: Mapping[str, Syntax]) -> None:
         """Every name that is used is there, and every state can do what its kind is for."""
         texts: dict[str, str] = {}
         for name, marker in markers.items():

@@ -112,7 +112,9 @@ class Format:
 
     @cached_property
     def closers(self) -> tuple[Marker, ...]:
-        thoughts = {name for state in self.states.values() if state.kind in ("content", "reasoning") for name in state.on}
+        thoughts = {
+            name for state in self.states.values() if state.kind in ("content", "reasoning") for name in state.on
+        }
         return tuple(self.markers[name] for name in sorted(self.closer_names - thoughts))
 
     @cached_property

@@ -9,7 +9,6 @@ unaccounted; `release` sends them.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ..acceptor import Acceptor
@@ -36,12 +35,6 @@ _CONTROL: Final = {chr(n): f"\\u{n:04x}" for n in range(0x20)} | {
     "\r": "\\r",
     "\t": "\\t",
 }
-
-
-@lru_cache(maxsize=64)
-def _special(firsts: str) -> re.Pattern[str]:
-    """Characters that a run of JSON stops at: control characters, private ones, and a marker's first."""
-    return re.compile("[\x00-\x1f\ud800-\udfff" + re.escape(firsts) + "]")
 
 
 class Arguments:
@@ -128,7 +121,7 @@ class Arguments:
         limit = self._room(engine, at)
         acceptor = self._acceptor
         firsts = engine.stage.json_firsts
-        special = _special(firsts)
+        special = engine.stage.special
         pieces: list[str] = []
         ends: list[int] = []
         while at < limit:
@@ -185,36 +178,39 @@ class Arguments:
         if limit < len(buf):
             engine.why = Why.LIMIT
             return BROKE
-        if self.started and not firsts:
+        if self.started:
             engine.plain = self
         return MORE
 
     def run_on(self, engine: Engine, text: str) -> bool:
         """The hot path, for printable text when nothing is held: what the acceptor takes is the fragment as it is.
 
-        False: nothing was done. Else `engine.pos` stands behind what was taken.
+        False: nothing was done. When not all was taken, `engine.plain` is None and `engine.pos` is where to read on.
         """
+        stage = engine.stage
+        if not text.isprintable() or (stage.json_firsts and stage.special.search(text) is not None):
+            return False
         size = len(text)
         limit = engine.limits.max_arguments
-        if not text.isprintable() or (limit is not None and self._size + size > limit):
+        if limit is not None and self._size + size > limit:
             return False
         acceptor = self._acceptor
         taken = acceptor.feed(text)
         self._size += taken
+        if taken == size and acceptor.complete is None:
+            engine.pass_through(text, size)
+            return True
+        engine.plain = None
         engine.buf = text
-        engine.pos = taken
         engine.mark = 0
-        if taken == size:
-            engine.pass_through(text)
-        elif taken:
+        engine.pos = taken
+        if taken:
             engine.arguments(text[:taken], taken)
         if acceptor.complete is not None:
             self.whole = True
             self._form = _OVER
-        elif taken < size:
-            self._stuck = True
         else:
-            engine.plain = self
+            self._stuck = True
         return True
 
     def _refused(self, engine: Engine) -> int:

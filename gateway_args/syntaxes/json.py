@@ -153,17 +153,25 @@ class JsonReader(Reader):
             else:
                 code = self._step(engine)
             if code != YES:
+                if code == MORE:
+                    self._settle(engine)
                 return code
+
+    def _settle(self, engine: Engine) -> None:
+        """What was read of the envelope belongs to it; before a call starts it waits, for its source."""
+        if self._started:
+            if self._why is Why.DUPLICATE:
+                engine.spoil(engine.pos, Why.DUPLICATE)
+            else:
+                engine.drop(engine.pos, Why.ENVELOPE)
+        elif self._bound.wraps and self._place <= _AFTER_ITEM and (engine.had_call or not engine.candidate):
+            engine.drop(engine.pos, Why.ENVELOPE)
 
     def _step(self, engine: Engine) -> int:
         """One token of the envelope; YES to go on."""
         buf = engine.buf
         at = _skip(buf, engine.pos)
         engine.pos = at
-        if self._started:
-            self._account(engine)
-        elif self._bound.wraps and self._place <= _AFTER_ITEM and (engine.had_call or not engine.candidate):
-            engine.drop(at, Why.ENVELOPE)
         if self._unheld(engine):
             return self._broke(engine, Why.LIMIT)
         if at == len(buf):
@@ -206,6 +214,7 @@ class JsonReader(Reader):
     def _broke(self, engine: Engine, why: Why) -> int:
         if engine.candidate and not engine.had_call:
             return REJECT
+        self._settle(engine)
         engine.why = why
         return BROKE
 
@@ -217,6 +226,7 @@ class JsonReader(Reader):
     def _item(self, engine: Engine, at: int, char: str) -> int:
         shape = self._bound.syntax.shape
         if char == "{":
+            self._settle(engine)
             engine.pos = at + 1
             self._reset()
             self.whole = False
@@ -315,9 +325,9 @@ class JsonReader(Reader):
             return REJECT
         self._next = _OTHER
         self._other = Acceptor(engine.limits.max_depth)
-        self._why = Why.DUPLICATE if duplicate else Why.ENVELOPE
-        if self._started:
-            self._account(engine)
+        if duplicate and self._started:
+            engine.drop(at, Why.ENVELOPE)
+            self._why = Why.DUPLICATE
         return YES
 
     def _value(self, engine: Engine, at: int) -> int:
@@ -410,7 +420,7 @@ class JsonReader(Reader):
             at += 1
         engine.pos = at
         if self._started:
-            self._account(engine)
+            self._settle(engine)
         if other.complete is not None:
             self._place = _AFTER
             self._other = None
@@ -421,13 +431,6 @@ class JsonReader(Reader):
         if end < len(buf):
             return self._broke(engine, Why.LIMIT)
         return MORE
-
-    def _account(self, engine: Engine) -> None:
-        """The text read so far belongs to another key: envelope, or a duplicate."""
-        if self._why is Why.DUPLICATE:
-            engine.spoil(engine.pos, Why.DUPLICATE)
-        else:
-            engine.drop(engine.pos, Why.ENVELOPE)
 
     # ------------------------------------------------------------------------------
 
