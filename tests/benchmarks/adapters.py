@@ -1,7 +1,7 @@
 """What an adapter costs a delta above `Parser.feed`, bytes included.
 
-Run by hand: `python tests/benchmarks/adapters.py`. The events of each delta are read beforehand, so that what is timed is `Stream.frames` alone, from a delta's events to
-the bytes to send. It exits 1 past a target.
+Run by hand: `python tests/benchmarks/adapters.py`; it exits 1 past a target. The events of each delta are read
+beforehand, so that what is timed is `Stream.frames` alone, from a delta's events to the bytes to send.
 """
 
 from __future__ import annotations
