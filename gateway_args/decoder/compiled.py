@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from gateway_args.decoder import whole
-from gateway_args.decoder.schemas import SchemaJudge
-from gateway_args.decoder.types import TypeJudge
+from gateway_args.decoder import admission
+from gateway_args.decoder.schema_judge import SchemaJudge
+from gateway_args.decoder.type_judge import TypeJudge
 
 if TYPE_CHECKING:
     from gateway_args.decoder.graph import Node
@@ -30,14 +30,14 @@ class CompiledSchema(Generic[T_co]):
     __slots__ = ("identity", "judge", "root")
 
     def __init__(self, judge: SchemaJudge | TypeJudge, form: Any) -> None:
-        self.judge: whole.Judge = judge
+        self.judge: admission.Judge = judge
         self.root: Node = judge.root
         self.identity: str = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()
 
     def decode(self, document: bytes | str, framing: Framing = "json") -> T_co:
         """The value of a whole document; `AdmissionError` (a `DecodeError`) when it is not admitted."""
         data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
-        value: T_co = whole.decode(data, self.judge, canonical=framing == "canonical")
+        value: T_co = admission.decode(data, self.judge, canonical=framing == "canonical")
         return value
 
     def __repr__(self) -> str:

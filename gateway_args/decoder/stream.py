@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from gateway_args.decoder.admission import AdmissionError
 from gateway_args.decoder.bounds import StreamLimits
 from gateway_args.decoder.compiled import CompiledSchema, Framing, compile_schema
 from gateway_args.decoder.expected import Expected, expected_next
 from gateway_args.decoder.grammar import Grammar
 from gateway_args.decoder.outcomes import Accepted, Incomplete, Outcome, Refusal, Refused, StreamCode
 from gateway_args.decoder.scanner import Scanner
-from gateway_args.decoder.whole import AdmissionError
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
@@ -83,6 +83,10 @@ class StreamDecoder(Generic[T_co]):
     def cancel(self, reason: str) -> Outcome[T_co]:
         """Gives the stream up; an outcome that is final already stays."""
         return self._outcome or self._refuse(StreamCode.CANCELLED, reason)
+
+    def truncate(self, reason: str) -> Outcome[T_co]:
+        """The stream stopped without its sender's end: however whole the bytes look, more may have been meant."""
+        return self._outcome or self._refuse(StreamCode.TRUNCATED, reason)
 
     def _refuse(self, code: StreamCode, message: str, rule: str = "", path: str = "") -> Refused:
         self._outcome = refused = Refused(code, message, self._scanner.offset, rule, path)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gateway_args.decoder import CompiledSchema, Incomplete, Outcome, StreamDecoder, StreamLimits
+from gateway_args.decoder import CompiledSchema, Incomplete, Outcome, StreamDecoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 
 def outcome(schema: CompiledSchema[Any], pieces: Iterable[bytes], **options: Any) -> Outcome[Any]:
@@ -39,10 +41,11 @@ def cuts(data: bytes, seeds: Iterable[int] = range(3), *, every_split: bool = Tr
         yield pieces
 
 
-def same_for_every_cut(schema: CompiledSchema[Any], data: bytes, **options: Any) -> Outcome[Any]:
+def same_for_every_cut(
+    schema: CompiledSchema[Any], data: bytes, *, every_split: bool = True, **options: Any
+) -> Outcome[Any]:
     """The outcome of these bytes, the same however they are cut."""
     expected = outcome(schema, [data], **options)
-    every_split = len(data) <= 80
     for pieces in cuts(data, every_split=every_split):
         said = outcome(schema, pieces, **options)
         assert repr(said) == repr(expected), (data, pieces)
@@ -95,7 +98,3 @@ def spellings(value: Any) -> Iterator[bytes]:
         (_escaped, _pointed, " ", False),
     ):
         yield (gap + _write(value, text, number, gap, backwards) + gap).encode()
-
-
-def limits(**bounds: Any) -> StreamLimits:
-    return StreamLimits(**bounds)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway_args.decoder import typed
-from gateway_args.decoder.whole import AdmissionError, path_of
+from gateway_args.decoder import type_graph
+from gateway_args.decoder.admission import AdmissionError, path_of
 
 
 class TypeJudge:
@@ -25,7 +25,7 @@ class TypeJudge:
             self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(of)
         except (pydantic.PydanticUserError, TypeError) as error:
             raise ValueError(f"type: {of!r} is none that pydantic knows: {error}") from None
-        self.root = typed.lower(self.adapter.core_schema)
+        self.root = type_graph.lower(self.adapter.core_schema)
 
     def admit(self, value: Any, document: bytes) -> Any:
         """The value of the type, validated from the document's own bytes."""
