@@ -112,8 +112,9 @@ class Parser:
         plain = engine.plain
         if (
             plain is not None
-            and piece
             and isinstance(piece, str)
+            and piece
+            and not self._high
             and engine.starts is None
             and plain.run_on(engine, piece)
         ):
