@@ -6,7 +6,6 @@ One parser reads one generated choice. It is sans-IO, holds a bounded amount and
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, final
@@ -352,6 +351,8 @@ def _turn(format: Format, prompt: str) -> str:
 
 def _alnum9(index: int, name: str) -> str:
     """Nine letters and digits that stand for this call in this output."""
+    import hashlib
+
     number = int.from_bytes(hashlib.sha256(f"{index}:{name}".encode()).digest()[:8], "big")
     digits = []
     for _ in range(9):

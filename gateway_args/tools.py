@@ -8,7 +8,6 @@ afterwards changes nothing here, and one `Tools` serves any number of threads.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
@@ -90,6 +89,8 @@ class Tools:
     def digest(self) -> str:
         """A hash of the names and schemas in their order: the key of what is compiled from them."""
         if self._digest is None:
+            import hashlib
+
             declared = [[tool.name, tool.parameters] for tool in self]
             self._digest = hashlib.sha256(json.dumps(declared, separators=(",", ":")).encode()).hexdigest()
         return self._digest

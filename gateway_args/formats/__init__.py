@@ -6,18 +6,13 @@ wins over a shipped table of the same name. `models.toml` there and here maps al
 
 from __future__ import annotations
 
-import difflib
-import fnmatch
 import os
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from .. import _data
 from ..errors import FormatError
-from .build import build, schema
-from .constrained import forced, required
 from .table import Format, Marker, State
 
 __all__ = [
@@ -39,6 +34,30 @@ ENVIRONMENT = "GATEWAY_ARGS_FORMATS"
 """The environment variable that names a folder of further tables."""
 
 
+def forced(name: str, base: Format | None = None) -> Format:
+    """The format of an output that is this function's arguments and nothing else.
+
+    With `base`, the model's thoughts and end-of-turn texts are read first.
+    """
+    from .constrained import forced
+
+    return forced(name, base)
+
+
+def required(base: Format | None = None) -> Format:
+    """The format of an output that is a JSON list of calls: `[{"name": …, "parameters": …}]`; `base` as in `forced`."""
+    from .constrained import required
+
+    return required(base)
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of a table, made from the classes that read one: what `formats/schema.json` holds."""
+    from .build import schema
+
+    return schema()
+
+
 def load(name: str) -> Format:
     """The format of that name or alias, or the table at that path when it ends in `.toml`.
 
@@ -52,6 +71,8 @@ def load(name: str) -> Format:
         target = known.get(name)
         path = _files().get(target) if target is not None else None
         if path is None:
+            import difflib
+
             close = difflib.get_close_matches(name, [*_files(), *known], n=3)
             hint = f"; near names: {', '.join(close)}" if close else "; `gateway-args formats` lists them"
             raise FormatError(f"{name}: no format of that name{hint}")
@@ -92,6 +113,9 @@ def for_model(model: str) -> Format:
     Upper and lower case are one, and an id without its organisation matches too. Raises `FormatError` when none does,
     with near ids.
     """
+    import difflib
+    import fnmatch
+
     wanted = model.lower()
     known = models()
     for glob, table in known.items():
@@ -141,11 +165,15 @@ def _models() -> dict[str, dict[str, Any]]:
 
 @lru_cache(maxsize=256)
 def _read(path: str, _changed: int) -> Format:
+    from .build import build
+
     return build(Path(path).stem, _toml(path, _changed))
 
 
 @lru_cache(maxsize=256)
 def _toml(path: str, _changed: int) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:

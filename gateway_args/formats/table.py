@@ -6,7 +6,6 @@ state. Everything here is plain immutable data; `gateway_args.program` compiles 
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -166,4 +165,6 @@ def _program(format: Format, by_id: frozenset[str], with_calls: bool) -> Program
 
 def digest_of(canonical: bytes) -> str:
     """The name by which a snapshot knows a table."""
+    import hashlib
+
     return hashlib.sha256(canonical).hexdigest()
