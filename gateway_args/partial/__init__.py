@@ -1,1 +1,14 @@
-"""The progressive, typed view of a value being streamed."""
+"""The progressive, typed view of a value being streamed.
+
+Read it in this order: `path` names values, `lexis` and `builder` grow a value from text, `frame` is what its spine is
+made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `view` is the
+`Partial`, `stream` and `calls` are the surfaces.
+"""
+
+from .calls import CallPartial, partials
+from .grown import Elements, Members
+from .path import Fault
+from .stream import PartialStream, decode, stream
+from .view import Partial
+
+__all__ = ["CallPartial", "Elements", "Fault", "Members", "Partial", "PartialStream", "decode", "partials", "stream"]

@@ -2,8 +2,8 @@
 
 Theory of operation. A `Frame` is one open container; the frames from the root on and the value in flight (the *leaf*)
 are the rightmost spine. `_read` takes whole members and elements, a match each; a key, a number or a literal that its
-piece cuts falls to `_token`, which reads one token from where the last piece left it. Only a cut escape is held and
-read again, at most eleven characters.
+piece cuts falls to `_token`, which reads one token from where the last piece left it. Only a cut escape and a short
+cut key are held and read again, at most `_HOLD` characters.
 
 A value is **complete** when the comma or bracket behind it came: then it is added to its frame, for good.
 
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from . import lexis
 from .frame import NOTHING, UNSEEN, Digits, Frame, Text
+from .lexis import LITERALS, LONGEST_NUMBER
 from .path import Fault, Path, Step
 
 if TYPE_CHECKING:
     from ..limits import Limits
+    from .source import Source
 
 # The places of the machine. The first five are where a value may begin, its key first in the first two.
 _FIRST_KEY: Final = 0
@@ -37,6 +39,8 @@ _IN_KEY: Final = 8
 _IN_NUMBER: Final = 9
 _IN_LITERAL: Final = 10
 _END: Final = 11
+
+_HOLD: Final = 64  # characters of a cut key that are held and read again
 
 _ENDS_IN: Final = {
     _IN_STRING: "inside a string",
@@ -53,11 +57,12 @@ class Builder:
 
     __slots__ = (
         *("_began", "_held", "_high", "_key", "_limits", "_number", "_place", "_trailing", "_word"),
-        *("done", "fault", "frames", "grew", "leaf", "offset", "root", "step"),
+        *("done", "fault", "frames", "grew", "leaf", "offset", "root", "source", "start", "step"),
     )
 
-    def __init__(self, limits: Limits, *, trailing: bool = False) -> None:
+    def __init__(self, limits: Limits, *, source: Source | None = None, trailing: bool = False) -> None:
         self._limits = limits
+        self.source = source  # where the text is kept, if it is
         self._trailing = trailing  # whether any text may stand behind the value
         self._place = _VALUE
         self._held = ""  # an escape that its piece cut
@@ -71,6 +76,7 @@ class Builder:
         self.step: Step | None = None  # of the leaf, in the innermost frame
         self.leaf: Any = NOTHING
         self.offset = 0
+        self.start = 0  # where the value may begin, see `skip`
         self.done = False
         self.grew = False  # whether the last piece added to a string in flight
         self.fault: Fault | None = None
@@ -91,9 +97,17 @@ class Builder:
             if not self.frames and self._place == _IN_NUMBER and self._number not in lexis.NUMBER_OPEN:
                 self._end_root(lexis.number(self._word))
             else:
-                default = "before it is closed" if self.frames else "before its value"
-                self.fault = Fault(self.path(), f"the text ends {_ENDS_IN.get(self._place, default)}", self.offset)
+                place = _IN_KEY if self._place <= _KEY and '"' in self._held else self._place
+                where = _ENDS_IN.get(place, "before it is closed" if self.frames else "before its value")
+                self.fault = Fault(self.path(), f"the text ends {where}", self.offset)
         return self.fault
+
+    def skip(self, length: int) -> None:
+        """Count this much text that stands before the value."""
+        self.start += length
+        self.offset += length
+        if self.source is not None:
+            self.source.start += length
 
     def feed(self, text: str) -> bool:
         """Read this piece and say whether the spine or the set of complete values changed."""
@@ -105,11 +119,11 @@ class Builder:
         if self.fault is not None or not text:
             return False
         room = self._limits.max_arguments
-        if room is None or self.offset + len(text) <= room:
+        if room is None or self.offset - self.start + len(text) <= room:
             return self._read(text)
-        changed = self._read(text[: room - self.offset])
+        changed = self._read(text[: room - self.offset + self.start])
         if self.fault is None and not (self.done and self._trailing):
-            self._refuse(room, f"longer than {room} characters (Limits.max_arguments)")
+            self._refuse(self.offset, f"longer than {room} characters (Limits.max_arguments)")
         return changed
 
     def _refuse(self, offset: int, message: str) -> None:
@@ -121,6 +135,8 @@ class Builder:
         self.done = True
 
     def _read(self, text: str) -> bool:
+        if self.source is not None:
+            self.source.add(text)
         base = self.offset - len(self._held)
         self.offset += len(text)
         if self._held:
@@ -174,21 +190,38 @@ class Builder:
                                 pos, fault = self._escape(text, pos)
                             break
                     elif other is not None:
-                        long = len(other) > lexis.LONGEST_NUMBER
-                        if other in lexis.LITERALS:
-                            leaf = lexis.LITERALS[other]
+                        long = len(other) > LONGEST_NUMBER
+                        if other in LITERALS:
+                            leaf = LITERALS[other]
                         elif other[0] != "[":
                             if long:
                                 leaf, after = UNSEEN, None
                                 fault = "a number too long to read"
-                                pos = read.start(4 if place <= _KEY else 3) + lexis.LONGEST_NUMBER
+                                pos = read.start(4 if place <= _KEY else 3) + LONGEST_NUMBER
                                 break
-                            leaf = lexis.number(other)
+                            leaf = int(other) if other.isdigit() else lexis.number(other)
                         elif long or len(frames) >= self._limits.max_depth:
                             opener = "["  # by its elements: the one that is too long or deep is the fault
                             pos = read.start(4 if place <= _KEY else 3) + 1
                         else:
                             leaf = lexis.raw_decode(other)[0]
+                            if frame is not None and frame.kids is not None:
+                                frame.kids[step] = Frame.whole(leaf, step, base + read.end(4 if place <= _KEY else 3))
+                elif (
+                    place <= _KEY
+                    and (read := lexis.key(text, pos))
+                    and (read[2] or (read.end() == size and size - pos <= _HOLD))
+                ):
+                    if not read[2]:
+                        self._held = text[pos:]
+                        break
+                    step = read[1] if "\\" not in read[1] else lexis.unescape(read[1])
+                    if step in items:
+                        fault, pos = f"duplicate key {step!r}", read.start(1) - 1
+                        break
+                    place = _VALUE if read[3] else _COLON
+                    pos = read.end()
+                    continue
                 elif place in (_FIRST_KEY, _FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
                     after = closer
                     pos = read.end()
@@ -201,14 +234,17 @@ class Builder:
                         break
                     continue
             elif place == _AFTER:
-                read = lexis.separator(text, pos)
-                if read is None:
+                after = text[pos]
+                if after in ",]}":
+                    pos += 1
+                elif (read := lexis.separator(text, pos)) is not None:
+                    after = read[1]
+                    pos = read.end()
+                else:
                     pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
                     if pos < size:
                         fault = f"expected ',' or {closer!r}"
                     break
-                after = read[1]
-                pos = read.end()
             elif place == _IN_STRING:
                 read = lexis.rest_of_string(text, pos)
                 string, quote, after = read.groups()  # type: ignore[union-attr]
@@ -253,7 +289,7 @@ class Builder:
                 pos -= len(after or "")
             elif after is None:
                 place = _AFTER
-            elif after != "," and after != closer:
+            elif after not in (",", closer):
                 place = _AFTER
                 fault, pos = f"expected ',' or {closer!r}", pos - 1
                 break
@@ -323,7 +359,7 @@ class Builder:
                 self._word += text[pos]
                 pos += 1
             if len(self._word) == len(word):
-                self._whole(lexis.LITERALS[word])
+                self._whole(LITERALS[word])
             return pos, ""
         pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
         if pos == size:
@@ -359,7 +395,7 @@ class Builder:
     def _digits(self, text: str, pos: int) -> tuple[int, str]:
         """Go on with the number in flight."""
         began, size, places = pos, len(text), lexis.NUMBER_PLACES
-        room = pos + lexis.LONGEST_NUMBER - len(self._word)
+        room = pos + LONGEST_NUMBER - len(self._word)
         number = self._number
         while pos < size and (number, text[pos]) in places:
             if pos == room:

@@ -1,16 +1,18 @@
 """What the spine of a growing value is made of: open containers, and a string or number in flight.
 
-Everything here only grows. So a reader that notes how long the text was (an offset, or a number of pieces) can see later
-what stood there then, at the cost of one bisection and no copy.
+Everything here only grows. So a reader that notes how long the text was (an offset, or a number of pieces) can see
+later what stood there then, at the cost of one bisection and no copy.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from . import lexis
-from .path import Step
+
+if TYPE_CHECKING:
+    from .path import Step
 
 
 @final
@@ -27,6 +29,9 @@ UNSEEN: Final = Nothing()
 """The leaf when a value began that shows nothing yet: the first letters of a literal."""
 
 
+_NO_KEYS: Final[list[str]] = []
+
+
 @final
 class Frame:
     """One open container: its complete children, in order, and how long the text was when each was complete."""
@@ -37,17 +42,17 @@ class Frame:
         self.items = items
         self.closer = closer
         self.step = step
-        self.keys: list[str] = []
+        self.keys: list[str] = [] if closer == "}" else _NO_KEYS
         self.marks = [mark]
         self.kids: dict[Step, Frame] | None = None  # the containers opened in it, where a typed view asks for them
         self._order: dict[str, int] | None = None
 
     @classmethod
-    def of(cls, value: dict[str, Any] | list[Any]) -> Frame:
-        """A frame of a whole value."""
-        frame = cls(value, "}" if isinstance(value, dict) else "]", None, -1)
+    def whole(cls, value: dict[str, Any] | list[Any], step: Step | None, mark: int) -> Frame:
+        """A frame of a container that was read at once, when the text was this long."""
+        frame = cls(value, "}" if isinstance(value, dict) else "]", step, mark)
         frame.keys = list(value) if isinstance(value, dict) else []
-        frame.marks += [-1] * len(value)
+        frame.marks = [mark] * (len(value) + 1)
         return frame
 
     def count(self, offset: int) -> int:

@@ -34,12 +34,14 @@ member = re.compile(rf'{_WS}"({_STRING_BODY})"{_WS}:{_WS}{_VALUE}').match
 rest_of_string = re.compile(rf'({_RUN})("?){_WS}([,\]}}])?').match
 separator = re.compile(rf"{_WS}([,\]}}])").match
 space = re.compile(_WS).match
+key = re.compile(rf'{_WS}(?:"({_RUN})(?:("){_WS}(:)?)?)?').match
+"""A key as far as the piece has it, its quote and the colon if they are there."""
 run = re.compile(_RUN).match
 number_so_far = re.compile(_NUMBER).match
 escape = re.compile(
     r"\\(?:u(?:[dD](?:[89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3}+)?)?|[0-9a-fA-F]{0,2}+)|[0-9a-fA-F]{0,3}+)?)?"
 ).match
-"""An escape as far as it is sound, where `run` stopped: cut by the piece if it reaches its end, broken if it does not."""
+"""An escape as far as it is sound, where `run` stopped: cut by the piece if this reaches its end, else broken."""
 surrogate = re.compile("[\ud800-\udfff]").search
 
 LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}

@@ -1,9 +1,9 @@
 """A path names one value inside a JSON value: a tuple of keys and indexes from the root, `()` the root itself.
 
 Where a path is asked for, four spellings are taken: the tuple (or list), one key, one index, or a picker, a function
-that reads the value out of the whole: `lambda report: report.competitors[0].name`. A picker is how the static type of a
-path is known to mypy and pyright; it is called with a recorder and never with a value. `show` writes a path as errors do:
-``$.competitors[0].name``.
+that reads the value out of the whole: `lambda report: report.competitors[0].name`. A picker is how the static type of
+a path is known to mypy and pyright; it is called with a recorder and never with a value. `show` writes a path as errors
+do: ``$.competitors[0].name``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,30 @@
+"""The text of a value in flight, kept so that a complete part of it can be checked as it was written."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import final
+
+
+@final
+class Source:
+    """The text so far, of which any stretch can be read at the cost of its length.
+
+    Offsets count from the first text kept; `start` is where that stands in the whole stream.
+    """
+
+    __slots__ = ("_io", "_size", "start")
+
+    def __init__(self) -> None:
+        self._io = StringIO(newline="")
+        self._size = 0
+        self.start = 0
+
+    def add(self, text: str) -> None:
+        self._io.seek(self._size)
+        self._size += self._io.write(text)
+
+    def read(self, start: int, end: int | None = None) -> str:
+        """The text between these offsets of the stream."""
+        self._io.seek(start - self.start)
+        return self._io.read((self._size if end is None else end - self.start) - (start - self.start))

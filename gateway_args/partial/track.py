@@ -1,0 +1,156 @@
+"""A track is the typed side of one growing container: its complete children, each validated once, when it completes.
+
+The fields of a record that are collections have tracks of their own, so that their elements are seen one by one. A
+track catches up with its frame and never looks back, and what it holds is in the order of the text: how much of it was
+there when the text was shorter is a bisection, as it is for frames.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any, final
+
+from .frame import Frame
+from .grown import Elements, Members
+from .path import Fault, Path, Step
+from .shape import Invalid, Kind, Shape
+
+if TYPE_CHECKING:
+    from .source import Source
+
+_key = re.compile(r'[ \t\n\r]*+"(?:[^"\\]++|\\.)*+"[ \t\n\r]*+:').match
+
+
+@final
+class Faults:
+    """Faults in the order of the text, each with how long the text was when it showed."""
+
+    __slots__ = ("_marks", "entries")
+
+    def __init__(self) -> None:
+        self.entries: list[Fault] = []
+        self._marks: list[int] = []
+
+    def add(self, mark: int, fault: Fault) -> None:
+        self.entries.append(fault)
+        self._marks.append(mark)
+
+    def count(self, offset: int) -> int:
+        return bisect_right(self._marks, offset)
+
+
+@final
+class Track:
+    """The validated children of one container.
+
+    `values` are a record's valid fields and a collection's valid members by JSON key, or a list's valid elements in
+    order; `numbers` says of each element or member which child it was.
+    """
+
+    __slots__ = ("_faults", "_next", "_order", "_path", "_source", "_subs", "frame", "numbers", "shape", "values")
+
+    def __init__(self, shape: Shape, frame: Frame, path: Path, source: Source | None, faults: Faults) -> None:
+        self.shape = shape
+        self.frame = frame
+        self.values: Any = [] if shape.kind is Kind.ELEMENTS else {}
+        self.numbers: list[int] = []
+        self._path = path
+        self._source = source if shape.reads_text else None
+        self._faults = faults
+        self._subs: dict[Step, Track | None] = {}
+        self._order: dict[str, int] = {}
+        self._next = 0
+
+    def catch_up(self) -> None:
+        """Validate what completed since; once each."""
+        end = len(self.frame.marks) - 1
+        while self._next < end:
+            self._next += 1
+            self._settle(self._next - 1)
+        if self.frame.kids and self.shape.kind is Kind.FIELDS:
+            sub = self.sub(next(reversed(self.frame.kids)))
+            if sub is not None:
+                sub.catch_up()
+
+    def sub(self, step: Step) -> Track | None:
+        """The track of a collection under this key, when its opener came; None for everything else."""
+        if step in self._subs:
+            return self._subs[step]
+        slot = self.shape.slot(step)
+        track = None
+        if slot is not None and slot.shape.kind in (Kind.ELEMENTS, Kind.MEMBERS):
+            frame = (self.frame.kids or {}).get(step)
+            if frame is None:
+                index = self.frame.index(step)
+                value = None if index < 0 else self.frame.items[step]  # type: ignore[index]
+                if not isinstance(value, dict | list):
+                    return None  # nothing of it yet, or no container
+                frame = Frame.whole(value, step, self.frame.marks[index + 1])
+            if slot.shape.fits(frame.items):
+                track = Track(slot.shape, frame, (*self._path, step), self._source, self._faults)
+        self._subs[step] = track
+        return track
+
+    def grown(self, offset: int) -> Elements[Any] | Members[Any]:
+        """The valid elements or members of a collection when the text was this long."""
+        size = bisect_left(self.numbers, self.frame.count(offset))
+        if self.shape.kind is Kind.ELEMENTS:
+            return Elements(self.values, size)
+        return Members(self.values, self._order, size)
+
+    def value(self, index: int) -> Any:
+        """The validated value of this complete child; `KeyError` when it is none."""
+        if self.shape.kind is not Kind.ELEMENTS:
+            return self.values[self.frame.step_of(index)]
+        at = bisect_left(self.numbers, index)
+        if at == len(self.numbers) or self.numbers[at] != index:
+            raise KeyError(index)
+        return self.values[at]
+
+    def _settle(self, index: int) -> None:
+        frame, shape = self.frame, self.shape
+        step = frame.step_of(index)
+        value = frame.items[step]  # type: ignore[index]
+        if shape.kind is not Kind.FIELDS:
+            part = shape.item
+            assert part is not None
+            try:
+                valid = part.check(value, self._text(index))
+            except Invalid as invalid:
+                self._report(invalid, step, frame.marks[index + 1])
+                return
+            if shape.kind is Kind.ELEMENTS:
+                self.values.append(valid)
+            else:
+                self.values[step] = valid
+                self._order[str(step)] = len(self.numbers)
+            self.numbers.append(index)
+            return
+        slot = shape.slot(step)
+        if slot is None:
+            return
+        try:
+            sub = self.sub(step)
+            if sub is None:
+                self.values[step] = slot.shape.check(value, self._text(index))
+            else:
+                sub.catch_up()
+                if len(sub.values) == len(sub.frame.items):
+                    self.values[step] = slot.shape.shell(sub.values)
+        except Invalid as invalid:
+            self._report(invalid, step, frame.marks[index + 1])
+
+    def _text(self, index: int) -> str | None:
+        """The child's JSON text, where the frame knows where it stands."""
+        start, end = self.frame.marks[index : index + 2]
+        if self._source is None or start == end:
+            return None
+        text = self._source.read(start, end - 1)
+        if self.frame.closer == "}":
+            text = text[_key(text).end() :]  # type: ignore[union-attr]
+        return text
+
+    def _report(self, invalid: Invalid, step: Step, mark: int) -> None:
+        for path, message in invalid.faults:
+            self._faults.add(mark, Fault((*self._path, step, *path), message))
