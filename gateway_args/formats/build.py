@@ -29,6 +29,7 @@ _TABLE: dict[str, Any] = {
     "verified": bool,
     "needs_special_tokens": bool,
     "turn_openers": tuple[str, ...],
+    "prompt_end": str,
     "after_start": str,
     "ids": Literal["call", "alnum9"],
 }

@@ -64,6 +64,8 @@ class Format:
     """Texts after which the model's turn begins in a prompt."""
     turn_end: tuple[Marker, ...] = ()
     """End-of-turn texts, dropped in every state."""
+    prompt_end: str = ""
+    """What the template's prompt ends with inside the model's turn: replayed when no prompt is at hand."""
     after_start: str = ""
     """White space that the template writes before the first text of an output."""
     ids: str = "call"

@@ -138,6 +138,8 @@ class FramedReader(Reader):
         if at == len(buf):
             return MORE
         verdict = engine.marker_at(at)
+        if verdict == NO:
+            verdict = self._close_at(engine, at)
         if verdict == MORE:
             return MORE
         if verdict == NO and buf[at] not in _STARTS:
@@ -147,7 +149,8 @@ class FramedReader(Reader):
             return BROKE
         if verdict == YES:
             self._empty(engine, at)
-            return MARKER
+            self._place = _CLOSE
+            return YES
         self._args = Arguments(engine.limits.max_depth)
         self._args.started = True
         self._place = _ARGUMENTS
@@ -172,22 +175,27 @@ class FramedReader(Reader):
         self._place = _CLOSE
         return YES
 
+    def _close_at(self, engine: Engine, at: int) -> int:
+        """Whether the text that ends the value stands at `at`: NO, YES, or MORE while it may be arriving."""
+        close = self._bound.close
+        rest = engine.buf[at : at + len(close)]
+        if rest == close:
+            return YES if close else NO
+        return MORE if close.startswith(rest) and not engine.final else NO
+
     def _closing(self, engine: Engine) -> int:
         """The text that follows the value, if the family writes one."""
-        close = self._bound.close
-        if not close:
-            return DONE
         buf = engine.buf
         at = engine.pos
         while at < len(buf) and buf[at] in SPACE:
             at += 1
-        if at - engine.pos > engine.limits.max_layout:
+        if not self._bound.close or at - engine.pos > engine.limits.max_layout:
             return DONE
-        rest = buf[at : at + len(close)]
-        if len(rest) < len(close) and close.startswith(rest) and not engine.final:
+        verdict = self._close_at(engine, at)
+        if verdict == MORE:
             return MORE
-        if rest == close:
-            engine.pos = at + len(close)
+        if verdict == YES:
+            engine.pos = at + len(self._bound.close)
             engine.drop(engine.pos, Why.ENVELOPE)
         return DONE
 

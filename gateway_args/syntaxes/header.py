@@ -1,9 +1,10 @@
 """Headers: the text between an opener and a call's body, as patterns that a table writes.
 
 A pattern is literal text with a few places in braces: `{name}` and `{id}` take a run of name characters, `{skip}`
-takes one that nobody wants, `{ws}` takes white space or none. `functions.{name}:{skip}` reads `functions.add:0`. A
-place that is followed by a literal ends at the literal's last occurrence in its run, so names may hold dots and
-colons. Matching is a function of the text: it says NO, or MORE while the text could still become a match.
+takes one that nobody wants, `{ws}` takes white space or none, `{object}` looks ahead at the `{` of the value and takes
+nothing. `functions.{name}:{skip}` reads `functions.add:0`. A place that is followed by a literal ends at the literal's
+last occurrence in its run, so names may hold dots and colons. Matching is a function of the text: it says NO, or MORE
+while the text could still become a match.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .base import MORE, NO, YES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PLACES: Final = re.compile(r"\{(name|id|skip|ws)\}")
+_PLACES: Final = re.compile(r"\{(name|id|skip|ws|object)\}")
 _RUN: Final = re.compile("[^ \t\n\r\\\\\"'<>{}()\\[\\]=,|\ud800-\udfff]+")
 
 
@@ -40,13 +41,9 @@ class Header:
 
     def __init__(self, pattern: str, spell: Callable[[str], str] = str) -> None:
         self.text: Final = pattern
-        parts = _PLACES.split(pattern)  # literal, place, literal, ...
-        steps: list[tuple[str, str]] = []
-        for n, part in enumerate(parts):
-            if n % 2:
-                steps.append((part, spell(parts[n + 1])))
-            elif part:
-                steps.append(("", spell(part)))
+        first, *rest = _PLACES.split(pattern)  # literal, then place, literal, ...
+        steps = [("", spell(first))] if first else []
+        steps += [(place, spell(literal)) for place, literal in zip(rest[::2], rest[1::2], strict=True)]
         self._steps: Final = steps
 
     def match(self, text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
@@ -67,8 +64,13 @@ class Header:
                     return NO, None
                 if at == end and not final:
                     return MORE, None
+            elif place == "object":
+                if at == end and not final:
+                    return MORE, None
+                if not text.startswith("{", at):
+                    return NO, None
             elif place:
-                run = _RUN.match(text, at)
+                run = _RUN.match(text, at, at + max_name + 1)
                 stop = run.end() if run is not None else at
                 if stop - at > max_name:
                     return NO, None
@@ -107,7 +109,7 @@ def check(pattern: str) -> str:
         return "an empty header"
     rest = _PLACES.sub("", pattern)
     if "{" in rest or "}" in rest:
-        return "unknown place in braces (there are {name}, {id}, {skip} and {ws})"
+        return "unknown place in braces (there are {name}, {id}, {skip}, {ws} and {object})"
     if re.search(r"\}\{(?:name|id|skip)\}", pattern.replace("{ws}", "")):
         return "two places with nothing between them"
     return ""
