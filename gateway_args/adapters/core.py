@@ -23,7 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import orjson
 
@@ -100,6 +100,12 @@ class Options:
     include_usage: bool = False
     signature: str | None = ""
 
+    def __post_init__(self) -> None:
+        if self.malformed not in get_args(MalformedTo):
+            raise ValueError(
+                f"Options: malformed is {self.malformed!r}; it is one of {', '.join(get_args(MalformedTo))}"
+            )
+
 
 @dataclass(slots=True)
 class Call:
@@ -139,7 +145,7 @@ class Stream(ABC):
         self._started = False
         self._shown = 0
         self._any_complete = False
-        self._ids: list[str] = []
+        self._ids: dict[str, bool] = {}
         self._tokens = 0
         self._reasoning_tokens: int | None = None
         self._asides: list[tuple[list[str], str]] = []
@@ -236,7 +242,10 @@ class Stream(ABC):
         )
 
     def snapshot(self) -> bytes:
-        """The state between two events, small and without pickle; the envelope and the options are not in it."""
+        """The state between two events, without pickle; the envelope and the options are not in it.
+
+        It is small in Chat and Messages; a Responses stream ends with all that it said, so it carries that.
+        """
         state = {name: getattr(self, name) for name in self.STATE}
         call = self._call
         state["_call"] = call and [call.index, call.id, call.name, call.shown, call.refused, call.tail, call.held]
@@ -245,7 +254,10 @@ class Stream(ABC):
     @classmethod
     def restore(cls, data: bytes, envelope: Envelope, options: Options | None = None) -> Self:
         """The stream that `snapshot` was taken of; the envelope and the options are to be those it had."""
-        saved = orjson.loads(data)
+        try:
+            saved = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            raise LifecycleError("this is no snapshot of an adapter's stream") from None
         if (saved["version"], saved["kind"]) != (_VERSION, cls.KIND):
             raise LifecycleError(
                 f"this snapshot is of a {saved['kind']} stream, version {saved['version']}: "
@@ -297,7 +309,7 @@ class Stream(ABC):
         id = event.id
         if not id or id == f"call_{event.index}" or id in self._ids:
             id = self.CALL_PREFIX + self._digest(f"call/{event.index}")
-        self._ids.append(id)
+        self._ids[id] = True
         shown = self.options.parallel or self._shown == 0
         self._call = Call(self._shown, id, event.name, shown)
         if shown:

@@ -335,3 +335,14 @@ def test_events_without_text_cause_no_chunk(kind: adapters.Kind) -> None:
 def test_an_unknown_kind_is_named_with_those_that_there_are() -> None:
     with pytest.raises(ValueError, match="no adapter named 'completions': one of chat, responses, messages"):
         adapters.stream("completions", ENVELOPE)  # type: ignore[arg-type]
+
+
+def test_an_unknown_place_for_malformed_text_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="malformed is 'drop'; it is one of auto, content, extension, hide"):
+        Options(malformed="drop")  # type: ignore[arg-type]
+
+
+@each_kind
+def test_bytes_that_are_no_snapshot_are_refused(kind: adapters.Kind) -> None:
+    with pytest.raises(LifecycleError, match="no snapshot"):
+        type(adapters.stream(kind, ENVELOPE)).restore(b"\x80\x04", ENVELOPE)

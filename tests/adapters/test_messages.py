@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from anthropic.types import Message
+from anthropic.types import ErrorResponse, Message
 from client_models import MESSAGE_EVENTS, message, object_of, strictly
 from event_streams import call, streams
 from hypothesis import given
@@ -195,7 +195,7 @@ def test_a_stop_sequence_of_the_callers_is_named() -> None:
 
 def test_an_engines_error_is_the_apis_error_event() -> None:
     chunks = chunks_of([Content("hi"), Finish("error", 0, None)])
-    assert chunks[-1] == {"type": "error", "error": {"type": "api_error", "message": chunks[-1]["error"]["message"]}}
+    assert strictly(ErrorResponse, chunks[-1]).error.type == "api_error"
     assert messages.whole([Finish("error", 0, None)], ENVELOPE) == chunks[-1]
 
 
