@@ -200,7 +200,6 @@ class Engine:
     def finish(self, stopped: bool) -> None:
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
         self.final = True
-        self.plain = None
         self.run()
         if stopped and self.mode == TEXT and self.blank and self.stage.bare == "whole":
             self.drop(len(self.buf), Why.LAYOUT)
@@ -208,6 +207,7 @@ class Engine:
             assert self.reader is not None
             self.pos = len(self.buf)
             self.reader.nothing(self)
+        self.plain = None
         self._end()
         if self.in_thought:
             self._leave_thought()

@@ -212,4 +212,4 @@ class Program:
             stage = Stage(state, live, bound, openers)
             stage.parent = table.parents.get(state.name, "")
             self.stages[state.name] = stage
-        self.start: Final = table.start
+        self.start = table.start

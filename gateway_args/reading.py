@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .events import (
     CallArguments,
@@ -19,6 +19,9 @@ from .events import (
     ReasoningStart,
     Why,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class _Parts:

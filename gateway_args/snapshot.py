@@ -25,9 +25,10 @@ VERSION: Final = 1
 
 # The engine's plain fields, as they are. What is not here is derived, or saved by hand below.
 _FIELDS: Final = (
-    "pos mark held debt done thought_tokens mode blank after after_call texted in_thought lead lead_text body target "
-    "junk_back candidate syntax in_call had_call calls complete"
-).split()
+    "pos", "mark", "held", "debt", "done", "thought_tokens", "mode", "blank", "after", "after_call", "texted",
+    "in_thought", "lead", "lead_text", "body", "target", "junk_back", "candidate", "syntax", "in_call",
+    "had_call", "calls", "complete"
+)  # fmt: skip
 _QUEUES: Final = ("starts", "zero", "controls")
 
 
@@ -62,12 +63,12 @@ def load(data: bytes, format: Format, tools: Tools | None, call_ids: Callable[[i
     """The parser whose state this is."""
     try:
         state = json.loads(data)
-        version = state["version"]
+        version, digest = state["version"], state["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise LifecycleError("Parser.restore: this is no snapshot of a parser") from error
     if version != VERSION:
         raise LifecycleError(f"Parser.restore: a snapshot of version {version}; this package reads version {VERSION}")
-    if state["format"] != format.digest:
+    if digest != format.digest:
         raise LifecycleError(
             f"Parser.restore: the snapshot was made with another table than this {format.name}; restore with that one"
         )

@@ -94,7 +94,7 @@ def names() -> tuple[str, ...]:
 
 def aliases() -> dict[str, str]:
     """Other projects' names for our tables: alias -> table."""
-    found = {}
+    found: dict[str, str] = {}
     for table, entry in _models().items():
         for alias in entry.get("aliases", ()):
             found.setdefault(alias, table)

@@ -149,9 +149,9 @@ class _Builder:
             if problem:
                 self.fail(f"{path}.header[{n}]", problem)
         syntax = kind(**said)
-        problem = syntax.check()
-        if problem:
-            self.fail(f"{path}.{problem[0]}", problem[1])
+        fault = syntax.check()
+        if fault is not None:
+            self.fail(f"{path}.{fault[0]}", fault[1])
         return syntax
 
     def build(self, table: Mapping[str, Any]) -> Format:
