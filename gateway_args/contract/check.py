@@ -70,8 +70,10 @@ def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Out
     runs = 0
     failures: list[Failure] = []
     markers = None if maker.markers is None else maker.markers(case)
+    text: _Trial | None = None
     for stream in streams_of(case, markers):
-        trial = _Trial(maker, case, stream)
+        trial = _Trial(maker, case, stream, text)
+        text = text or trial
         tried = replace(QUICK, seed=chunkings.seed) if stream.brief else chunkings
         broken: set[Promise] = set()
         for chunking in tried.of(stream.atoms, case.name, restorable=maker.restore is not None):
@@ -84,12 +86,13 @@ def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Out
 
 
 class _Trial:
-    """One stream of one case: runs of it, each compared with the run in one delta."""
+    """One stream of one case: runs of it, each compared with the run in one delta, and that with the text's."""
 
-    def __init__(self, maker: Maker, case: Case, stream: Stream) -> None:
+    def __init__(self, maker: Maker, case: Case, stream: Stream, text: _Trial | None) -> None:
         self._maker = maker
         self.case = case
         self.stream = stream
+        self._text = text
         self._reference: list[Event] | None = None
 
     def faults(self, chunking: Chunking) -> Iterator[Fault]:
@@ -102,8 +105,9 @@ class _Trial:
         if self._reference is None:
             self._reference = merged
             yield from self._judge(merged)
+            yield from self._like_text(merged)
         elif merged != self._reference:
-            yield Fault(Promise.INVARIANCE, promises.difference(self._reference, merged))
+            yield Fault(Promise.INVARIANCE, promises.difference(self._reference, merged, "in one delta"))
             yield from self._judge(merged)
         yield from promises.lifecycle(fed, finished, self.case.tool_names)
 
@@ -112,7 +116,17 @@ class _Trial:
         yield from promises.strictness(merged)
         yield from promises.tokens(merged, self.stream.tokens)
         if self.stream.asserted:
-            yield from promises.reading(merged, self.case)
+            expect = self.case.expect
+            yield from promises.reading(merged, replace(expect, dropped=None) if self.stream.bare else expect)
+
+    def _like_text(self, merged: list[Event]) -> Iterator[Fault]:
+        """Where no marker is quoted, ids say what the text alone says."""
+        stream = self.stream
+        if self._text is None or self._text._reference is None or not stream.asserted or stream.bare:
+            return
+        said, text = promises.without_tokens(merged), self._text._reference
+        if said != text:
+            yield Fault(Promise.INVARIANCE, promises.difference(text, said, "without token ids"))
 
     def _run(self, chunking: Chunking) -> tuple[list[Event], list[Event]]:
         stream = self.stream

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from .. import _data
 from ..errors import GatewayArgsError
@@ -190,7 +190,7 @@ class _Reader:
     def __init__(self, where: str) -> None:
         self._where = where
 
-    def fail(self, path: str, what: str) -> None:
+    def fail(self, path: str, what: str) -> NoReturn:
         raise CorpusError(f"{self._where}: {path}: {what}" if path else f"{self._where}: {what}")
 
     def only(self, table: Table, keys: set[str], path: str) -> None:
@@ -212,22 +212,22 @@ class _Reader:
     def string(self, value: object, path: str) -> str:
         if not isinstance(value, str):
             self.fail(path, "missing" if value is None else f"a string is wanted, not {type(value).__name__}")
-        return cast("str", value)
+        return value
 
     def flag(self, value: object, path: str) -> bool:
         if not isinstance(value, bool):
             self.fail(path, "true or false is wanted")
-        return cast("bool", value)
+        return value
 
     def array(self, value: object, path: str) -> list[object]:
         if not isinstance(value, list):
             self.fail(path, "missing" if value is None else "a list is wanted")
-        return cast("list[object]", value)
+        return value
 
     def table(self, value: object, path: str) -> dict[str, object]:
         if not isinstance(value, dict):
             self.fail(path, "a table is wanted")
-        return cast("dict[str, object]", value)
+        return value
 
     def pieces(self, value: object, path: str) -> tuple[Piece, ...]:
         """A text: a string, or a list of strings, `{text, times}`, `{units}` (UTF-16) and `{quote}`."""

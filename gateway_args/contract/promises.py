@@ -7,7 +7,7 @@ life, empty texts) ride on the merging; the others look at the merged events, on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from . import oracle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .corpus import Case, Expected
+    from .corpus import Expected
 
 
 class Promise(StrEnum):
@@ -228,16 +228,14 @@ def tokens(merged: Iterable[Event], fed: int | None) -> Iterator[Fault]:
         yield Fault(Promise.TOKENS, f"the events count {total} tokens of {fed}")
 
 
-def reading(merged: Iterable[Event], case: Case, *, only_calls: bool = False) -> Iterator[Fault]:
+def reading(merged: Iterable[Event], expect: Expected) -> Iterator[Fault]:
     """The reading is the expected one."""
-    said = fold(merged)
-    expect = case.expect
-    for what, got, want in _compared(said, expect, only_calls=only_calls):
+    for what, got, want in _compared(fold(merged), expect):
         if got != want:
             yield Fault(Promise.READING, f"{what} is {_shown(got)}, and {_shown(want)} was expected")
 
 
-def _compared(said: Reading, expect: Expected, *, only_calls: bool) -> Iterator[tuple[str, object, object]]:
+def _compared(said: Reading, expect: Expected) -> Iterator[tuple[str, object, object]]:
     yield "content", said.content, expect.content
     yield "reasoning", said.reasoning, expect.reasoning
     yield "the calls' names", [call.name for call in said.calls], [call.name for call in expect.calls]
@@ -249,19 +247,34 @@ def _compared(said: Reading, expect: Expected, *, only_calls: bool) -> Iterator[
         if want.declared is not None:
             yield f"declared of call {number}", call.declared, want.declared
     yield "the finish reason", said.finish.reason if said.finish else None, expect.finish
-    if not only_calls:
-        yield "malformed", [(aside.text, str(aside.why)) for aside in said.malformed], list(expect.malformed)
-        if expect.dropped is not None:
-            yield "dropped", [(aside.text, str(aside.why)) for aside in said.dropped], list(expect.dropped)
+    yield "malformed", [(aside.text, str(aside.why)) for aside in said.malformed], list(expect.malformed)
+    if expect.dropped is not None:
+        yield "dropped", [(aside.text, str(aside.why)) for aside in said.dropped], list(expect.dropped)
 
 
-def difference(one: list[Event], other: list[Event]) -> str:
-    """Where two runs of one output first say different things."""
+def difference(one: list[Event], other: list[Event], where: str) -> str:
+    """Where two runs of one output first say different things; `where` is where the first was heard."""
     for number, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
-            return f"event {number} is {_shown(b)}, and {_shown(a)} in one delta"
-    longer, where = (one, "in one delta alone") if len(one) > len(other) else (other, "never in one delta")
-    return f"{_shown(longer[min(len(one), len(other))])} comes {where}"
+            return f"event {number} is {_shown(b)}, and {_shown(a)} {where}"
+    longer, comes = (one, "comes only") if len(one) > len(other) else (other, "never comes")
+    return f"{_shown(longer[min(len(one), len(other))])} {comes} {where}"
+
+
+def without_tokens(merged: Iterable[Event]) -> list[Event]:
+    """What these events would be in a stream without token ids: no counts, no tokens of no width."""
+    said: list[Event] = []
+    for event in merged:
+        match event:
+            case Dropped(text="", why=Why.CONTROL) | Content(text=""):
+                continue
+            case Finish():
+                said.append(replace(event, reasoning_tokens=None))
+            case ReasoningStart() | ReasoningEnd():
+                said.append(event)
+            case _:
+                said.append(replace(event, tokens=None))
+    return merge(said)
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,8 @@
 """Streams: one output as a list of atoms, characters or tokens of a vocabulary, that chunkings cut between.
 
 The vocabulary is the embedded one; the format's markers are added to it as single tokens with ids of their own. With
-token ids there are up to three streams of a case: markers by id and quoted ones spelled, markers all spelled, and
-quoted ones by id too.
+token ids there are up to five streams of a case: markers by id and quoted ones spelled; the same with the ids unknown
+to the parser; markers all spelled; markers whose tokens have no text; and quoted ones by id too.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Stream:
     markers: Mapping[str, int] | None = None
     brief: bool = False
     """A variation of a stream that is tried in full: a few chunkings are enough."""
+    bare: bool = False
+    """The markers have no text, as engines write that skip special tokens; what is dropped is not the text's."""
 
     @property
     def tokens(self) -> int | None:
@@ -76,6 +78,10 @@ def streams_of(case: Case, markers: Collection[str] | None) -> Iterator[Stream]:
     yield Stream("tokens, ids of markers unknown", atoms, output, not case.quoted, ids, None, brief=True)
     atoms, ids = vocabulary.encode(pieces, spelled=True)
     yield Stream("tokens, markers spelled", atoms, output, True, ids, {}, brief=True)
+    if case.canonical:
+        atoms, ids = vocabulary.encode(pieces, spelled=False, bare=True)
+        text = "".join(atoms)
+        yield Stream("tokens, markers without text", atoms, text, True, ids, vocabulary.ids, brief=True, bare=True)
     if quotes:
         atoms, ids = vocabulary.encode([Piece(output)], spelled=False)
         yield Stream("tokens, quoted markers by id", atoms, output, False, ids, vocabulary.ids, brief=True)
@@ -96,15 +102,16 @@ class _Vocabulary:
         return self._pattern is not None and self._pattern.search(text) is not None
 
     def encode(
-        self, pieces: Sequence[Piece], *, spelled: bool
+        self, pieces: Sequence[Piece], *, spelled: bool, bare: bool = False
     ) -> tuple[list[str], list[tuple[tuple[int, int, int], ...]]]:
         """The texts of the atoms and the tokens in each: (id, start, end) in characters of the atom."""
         atoms: list[str] = []
         ids: list[tuple[tuple[int, int, int], ...]] = []
         for text, id in self._stretches(pieces, spelled):
             if id is not None:
-                atoms.append(text)
-                ids.append(((id, 0, len(text)),))
+                spelling = "" if bare else text
+                atoms.append(spelling)
+                ids.append(((id, 0, len(spelling)),))
             else:
                 _ordinary(text, atoms, ids)
         return atoms, ids

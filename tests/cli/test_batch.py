@@ -243,3 +243,11 @@ def test_the_same_tools_are_read_once() -> None:
 def test_every_format_can_be_named_in_a_line() -> None:
     for name in formats.names():
         assert "error" not in answer({"format": name, "text": "Hi."})
+
+
+def test_a_terminal_sees_how_far_a_batch_is(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    status, out, err = run(monkeypatch, capfd, b'{"text": "a"}\n' * 3, "--format", "plain")
+    assert status == 0
+    assert out.count("\n") == 3
+    assert err == "\r3 lines\n"

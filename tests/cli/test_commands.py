@@ -258,3 +258,14 @@ def test_starting_a_batch_imports_nothing_heavy() -> None:
     code = "import sys; from gateway_args import cli; cli.arguments(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"rich", "tiktoken", "llguidance", "pydantic", "orjson"} & set(done.stdout.split())
+
+
+def test_a_terminal_sees_which_case_is_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli.main(["contract", "plain", "--quick"]) == 0
+    said = capsys.readouterr()
+    assert "plain 1/13 Text is content" in said.err
+    assert said.err.endswith("\r\x1b[K")
+    assert "\x1b" not in said.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gateway_args import contract
@@ -113,6 +115,19 @@ def test_markers_are_single_tokens_where_they_are_not_quoted() -> None:
     spelled = found["tokens, markers spelled"]
     assert spelled.markers == {}
     assert "<tool_call>" not in spelled.atoms
+
+
+def test_the_markers_of_a_canonical_case_may_have_no_text() -> None:
+    case = replace(case_of("'a<tool_call>{}</tool_call>b'"), canonical=True)
+    found = {stream.label: stream for stream in streams_of(case, MARKERS)}
+    bare = found["tokens, markers without text"]
+    assert bare.output == "".join(bare.atoms) == "a{}b"
+    assert bare.tokens == found["tokens"].tokens
+    assert bare.ids is not None
+    assert bare.markers is not None
+    assert {atom[0][0] for text, atom in zip(bare.atoms, bare.ids, strict=True) if not text} == set(
+        bare.markers.values()
+    )
 
 
 def test_a_text_without_markers_has_no_more_streams_than_it_needs() -> None:

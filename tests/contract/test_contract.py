@@ -11,7 +11,7 @@ from bracket_parser import BracketParser, characters, maker, token_maker
 
 from gateway_args import contract
 from gateway_args.contract import Promise
-from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Event, Finish, Malformed
+from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Dropped, Event, Finish, Malformed, Why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,6 +228,17 @@ class CountsWithoutTokens(BracketParser):
         yield from super().read(character, tokens or 0)
 
 
+class SaysOtherThingsWithTokens(BracketParser):
+    """Each kind of stream is right by itself, and they differ."""
+
+    def read(self, character: str, tokens: int | None) -> Iterator[Event]:
+        for event in super().read(character, tokens):
+            if isinstance(event, CallEnd) and tokens is not None:
+                yield Dropped(event.source, Why.ENVELOPE, event.tokens)
+                event = CallEnd(event.index, event.complete, "", 0)  # noqa: PLW2901
+            yield event
+
+
 @contract.parametrize(CORPUS)
 def test_a_parser_that_is_not_ours_counts_tokens(case: contract.Case) -> None:
     contract.assert_holds(token_maker(), case)
@@ -241,6 +252,7 @@ def test_a_parser_that_is_not_ours_counts_tokens(case: contract.Case) -> None:
         (CountsTokensOfAnotherCut, Promise.INVARIANCE),
         (GivesUpTheCount, Promise.TOKENS),
         (CountsWithoutTokens, Promise.TOKENS),
+        (SaysOtherThingsWithTokens, Promise.INVARIANCE),
     ],
 )
 def test_a_planted_fault_in_counting_is_caught(parser: type[BracketParser], promise: Promise) -> None:
