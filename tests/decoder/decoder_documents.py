@@ -48,7 +48,7 @@ def same_for_every_cut(
     expected = outcome(schema, [data], **options)
     for pieces in cuts(data, every_split=every_split):
         said = outcome(schema, pieces, **options)
-        assert repr(said) == repr(expected), (data, pieces)
+        assert repr(said) == repr(expected), (data, pieces, "the outcome depends on the cuts")
     return expected
 
 
