@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 from ..events import Why
 from ..program import SPACE
 from .arguments import Arguments
-from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
+from .base import BROKE, DONE, MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..engine import Engine
+    from .header import Found
 
 _HEADER: Final = 0
 _BODY: Final = 1
@@ -60,7 +61,12 @@ class BoundFramed(Bound):
             return NO
         if first == len(engine.buf) and not engine.final:
             return MORE
-        return first_match(self.headers, engine.buf, first, engine.final, engine.limits.max_name)[0]
+        return self.header(engine, first)[0]
+
+    def header(self, engine: Engine, at: int) -> tuple[int, Found | None]:
+        """The header at this offset of `engine.buf`, if there is one."""
+        names = engine.tools.names if engine.tools is not None else ()
+        return first_match(self.headers, engine.buf, at, engine.final, engine.limits.max_name, names=names)
 
     def open(self) -> Reader:
         return FramedReader(self)
@@ -104,7 +110,7 @@ class FramedReader(Reader):
         at = engine.pos
         while at < len(buf) and buf[at] in SPACE:
             at += 1
-        code, found = first_match(self._bound.headers, buf, at, engine.final, engine.limits.max_name)
+        code, found = self._bound.header(engine, at)
         if found is None:
             engine.why = Why.SHAPE
             return MORE if code == MORE else BROKE

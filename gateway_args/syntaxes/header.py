@@ -3,8 +3,9 @@
 A pattern is literal text with a few places in braces: `{name}` and `{id}` take a run of name characters, `{skip}`
 takes one that nobody wants, `{ws}` takes white space or none, `{object}` looks ahead at the `{` of the value and takes
 nothing. `functions.{name}:{skip}` reads `functions.add:0`. A place that is followed by a literal ends at the literal's
-last occurrence in its run, so names may hold dots and colons. Matching is a function of the text: it says NO, or MORE
-while the text could still become a match.
+last occurrence in its run, so names may hold dots and colons. `{declared}` takes the longest name that the request
+declares and nothing else, `{index}` takes digits, perhaps behind one of `:._-`, or nothing: they read a header that
+lost its separators. Matching is a function of the text: it says NO, or MORE while the text could still become a match.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from ..program import SPACE
 from .base import MORE, NO, YES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-_PLACES: Final = re.compile(r"\{(name|id|skip|ws|object)\}")
+_PLACES: Final = re.compile(r"\{(name|id|skip|ws|object|declared|index)\}")
+_INDEX: Final = re.compile("[:._-]?[0-9]*")
 _RUN: Final = re.compile("[^ \t\n\r\\\\\"'<>{}()\\[\\]=,|\ud800-\udfff]+")
 
 
@@ -46,7 +48,9 @@ class Header:
         steps += [(place, spell(literal)) for place, literal in zip(rest[::2], rest[1::2], strict=True)]
         self._steps: Final = steps
 
-    def match(self, text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
+    def match(
+        self, text: str, at: int, final: bool, max_name: int, *, names: Collection[str] = ()
+    ) -> tuple[int, Found | None]:
         """Match the pattern at this offset: (YES, what was found), (NO, None) or (MORE, None)."""
         name = id = ""
         tail = at
@@ -69,6 +73,19 @@ class Header:
                     return MORE, None
                 if not text.startswith("{", at):
                     return NO, None
+            elif place == "declared":
+                rest = text[at : at + max_name]
+                if not final and any(known.startswith(rest) for known in names):
+                    return MORE, None
+                name = max((known for known in names if rest.startswith(known)), key=len, default="")
+                if not name:
+                    return NO, None
+                at += len(name)
+            elif place == "index":
+                index = _INDEX.match(text, at, at + max_name)
+                at = index.end() if index is not None else at
+                if at == end and not final:
+                    return MORE, None
             elif place:
                 run = _RUN.match(text, at, at + max_name + 1)
                 stop = run.end() if run is not None else at
@@ -94,10 +111,12 @@ class Header:
         return YES, Found(at, tail, name, id)
 
 
-def first_match(headers: tuple[Header, ...], text: str, at: int, final: bool, max_name: int) -> tuple[int, Found | None]:
+def first_match(
+    headers: tuple[Header, ...], text: str, at: int, final: bool, max_name: int, *, names: Collection[str] = ()
+) -> tuple[int, Found | None]:
     """The first of these patterns that matches; undecided while an earlier one could still."""
     for header in headers:
-        code, found = header.match(text, at, final, max_name)
+        code, found = header.match(text, at, final, max_name, names=names)
         if code != NO:
             return code, found
     return NO, None
@@ -109,7 +128,7 @@ def check(pattern: str) -> str:
         return "an empty header"
     rest = _PLACES.sub("", pattern)
     if "{" in rest or "}" in rest:
-        return "unknown place in braces (there are {name}, {id}, {skip}, {ws} and {object})"
+        return "unknown place in braces (there are {name}, {id}, {skip}, {ws}, {object}, {declared} and {index})"
     if re.search(r"\}\{(?:name|id|skip)\}", pattern.replace("{ws}", "")):
         return "two places with nothing between them"
     return ""
