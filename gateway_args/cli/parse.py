@@ -121,6 +121,8 @@ def _show_table(steps: Sequence[tuple[str, Sequence[Event]]]) -> None:
                 fields.append(f"{name} ", style="dim").append(value + " ")
             table.add_row(Text(shown[:40]), Text(str(as_dict(event)["kind"]), style="cyan"), fields)
             shown = ""
+        if shown:
+            table.add_row(Text(shown[:40]), Text("(held)", style="dim"), "")
     Console(highlight=False).print(table)
 
 

@@ -61,6 +61,20 @@ def test_parse_reads_the_same_however_it_cuts(capsys: pytest.CaptureFixture[str]
     assert [call["arguments"] for call in said["calls"]] == ['{"a": 2}']
 
 
+def test_parse_shows_a_table_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    said = re.sub(r"\x1b\[[0-9;]*m", "", parse(capsys, output, "--format", "hermes", "--chunk", "12"))
+    lines = [line.rstrip() for line in said.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert re.match(r"delta +event +fields$", lines[0])
+    assert re.match(r"'Hi\.\\n<tool_ca' +content +text 'Hi\.'$", lines[1])
+    assert re.match(r"'ll>\\n\{\"name\":' +dropped ", lines[2])
+    assert any(line.endswith("(held)") for line in lines)
+
+
 def test_parse_shows_a_reading(capsys: pytest.CaptureFixture[str], output: str) -> None:
     said = parse(capsys, output, "--model", "Qwen/Qwen3-8B", "--as", "reading")
     assert 'call        add({"a": 2})\n' in said
