@@ -46,11 +46,10 @@ if TYPE_CHECKING:
     from .events import Event
     from .limits import Limits
     from .program import Program, Row, Stage
-    from .syntaxes.arguments import Arguments
-    from .syntaxes.base import Reader
+    from .syntaxes.base import Plain, Reader
     from .tools import Tool, Tools
 
-_PRIVATE: Final = re.compile("[\ud800-\udfff]")
+_PRIVATE: Final = re.compile(r"[\ud800-\udfff]")
 
 TEXT: Final = 0
 OPENING: Final = 1
@@ -163,7 +162,7 @@ class Engine:
         self.complete = 0
         self.tool: Tool | None = None
         self.why: Why = Why.SHAPE
-        self.plain: Arguments | None = None  # the arguments in flight, when nothing is held and no marker is looked for
+        self.plain: Plain | None = None  # who reads printable text, when nothing is held and no marker is looked for
         self.out: list[Event] = []
 
     # ---------------------------------------------------------------- text in
@@ -825,13 +824,42 @@ class Engine:
 
     def marker_at(self, at: int) -> int:
         """Whether a marker that counts in this region stands at `at`: NO, YES, or MORE while it may be arriving."""
-        start, end, whole = self.stage.words.at(self.buf, at, self.final)
+        return self.row_at(at, self.final)[0]
+
+    def row_at(self, at: int, final: bool) -> tuple[int, Row | None]:
+        """The same with the marker's row; not `final` is to ask whether one begins there, though the text be over."""
+        start, end, whole = self.stage.words.at(self.buf, at, final)
         if start >= len(self.buf):
-            return NO
+            return NO, None
         if not whole:
-            return MORE
+            return MORE, None
         row = self.stage.rows.get(self.buf[start:end])
-        return NO if row is None or row.closer else YES
+        return (NO, None) if row is None or row.closer else (YES, row)
+
+    @property
+    def entered(self) -> Stage:
+        """The state that the opener which waits to be confirmed leads to."""
+        return self.program.stages[self.stage.rows[self.target].target]
+
+    def pending(self, end: int) -> str:
+        """The unaccounted text up to `end`, as the output has it; it stays unaccounted."""
+        text = self.buf[self.mark : end]
+        if self.held:
+            text = "".join(self.parts) + text
+        return self.restore(text, self.done)
+
+    def unpark(self) -> int:
+        """Take the unaccounted text back into `buf`, to be accounted for in pieces; how far `buf` has shifted."""
+        shift = self.held - self.mark
+        self.buf = "".join(self.parts) + self.buf[self.mark :]
+        self.parts = []
+        self.held = self.mark = 0
+        self.pos += shift
+        return shift
+
+    def imply_close(self) -> None:
+        """A closer that the model left out would stand here, with nothing unaccounted before it."""
+        self.out.append(Dropped("", Why.IMPLICIT_CLOSE, None if self.starts is None else 0))
 
     def knows(self, name: str) -> bool:
         """Whether a call of this name may be one: the request declares it, or its tools are unknown."""

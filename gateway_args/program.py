@@ -24,6 +24,11 @@ SPACE: Final = " \t\n\r"
 """White space, everywhere in this package: JSON's four characters."""
 
 
+def is_private(char: str) -> bool:
+    """Whether this character stands for a marker that was matched by its id."""
+    return 0xD800 <= ord(char) < 0xE000
+
+
 class Words:
     """A set of texts to find in another: the earliest, of those the longest, and one half-arrived at the end."""
 
@@ -115,6 +120,8 @@ class Stage:
         "bare",
         "bare_firsts",
         "calls",
+        "chain",
+        "ends",
         "fast",
         "hold",
         "json_firsts",
@@ -144,12 +151,15 @@ class Stage:
             words.update(self.bare_firsts)
         self.words: Final = Words(words)
         self.openers: Final = Words(openers)
+        # In a call: its closers, then those of each wrapper around it, and what may follow them when all have come.
+        self.chain: tuple[Words, ...] = ()
+        self.ends: Words = Words(())
         # The characters held back at the end of a text because a marker's layout may begin there.
         self.hold: Final = max((len(row.marker.before) for row in rows.values()), default=0)
         # Markers that begin like JSON outside strings: the argument reader looks for these itself.
         self.json_firsts: Final = "".join(c for c in Words(rows).firsts if c in '{}[]:,-0123456789truefalsn"')
         # Where a run of arguments stops: control characters, private ones, and these.
-        self.special: Final = re.compile("[\x00-\x1f\ud800-\udfff" + re.escape(self.json_firsts) + "]")
+        self.special: Final = re.compile(r"[\x00-\x1f\ud800-\udfff" + re.escape(self.json_firsts) + "]")
         self.fast: Final = re.compile("[" + re.escape(self.words.firsts) + "]" if words else r"(?!)")
 
 
@@ -212,4 +222,26 @@ class Program:
             stage = Stage(state, live, bound, openers)
             stage.parent = table.parents.get(state.name, "")
             self.stages[state.name] = stage
+        for stage in self.stages.values():
+            if stage.kind == "call":
+                self._chain(stage, rows, [row.spelling for row in ends])
         self.start = table.start
+
+    def _chain(self, stage: Stage, rows: Mapping[str, Mapping[str, Row]], ends: list[str]) -> None:
+        """All the closers that a call still needs, inside out, and what stands behind them: a turn's end or a call."""
+        chain: list[Words] = []
+        at = stage
+        while at.kind in ("call", "wrapper") and len(chain) < len(self.stages):
+            names = self.format.closer_names
+            chain.append(Words(spelling for spelling, row in rows[at.name].items() if row.marker.name in names))
+            if at.parent == at.name:  # a wrapper that nothing closes
+                break
+            at = self.stages[at.parent]
+        stage.chain = tuple(chain)
+        kinds = ("call", "wrapper")
+        openers = [
+            spelling
+            for spelling, row in rows[at.name].items()
+            if self.stages[row.target].kind in kinds or row.target == at.name  # a call, or the end of a message
+        ]
+        stage.ends = Words([*ends, *openers])

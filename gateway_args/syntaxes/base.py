@@ -7,7 +7,7 @@ spelled for one kind of stream, immutable and shared. `Reader` reads one region 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +57,14 @@ class Bound:
     def open(self) -> Reader:
         """A reader for one region."""
         raise NotImplementedError
+
+
+class Plain(Protocol):
+    """What reads printable text on a short path: `engine.plain`, set while nothing is held back."""
+
+    def run_on(self, engine: Engine, text: str) -> bool:
+        """False: nothing was done. When not all was taken, `engine.plain` is None and `engine.pos` where to read on."""
+        ...
 
 
 class Reader:
