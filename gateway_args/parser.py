@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CallIds = "Callable[[int, str], str]"
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _REASONS: Final = {
     "eos": "stop",
     "eos_token": "stop",
@@ -200,7 +200,7 @@ class Parser:
         self._high = ""
         if _SURROGATE.search(text) is None:
             return text
-        if "\ud800" <= text[-1] <= "\udbff":
+        if 0xD800 <= ord(text[-1]) < 0xDC00:
             self._high = text[-1]
             text = text[:-1]
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

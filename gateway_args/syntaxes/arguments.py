@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..acceptor import Acceptor
 from ..events import Why
-from ..program import SPACE
+from ..program import SPACE, is_private
 from .base import BROKE, DONE, MARKER, MORE, YES
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _RAW: Final = 1
 _QUOTED: Final = 2
 _OVER: Final = 3
 
-_PLAIN: Final = re.compile('[^"\\\\\x00-\x1f\ud800-\udfff]+')
+_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')
 _ESCAPE: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _HALF_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _SIMPLE: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -143,7 +143,7 @@ class Arguments:
             if match is None:
                 break
             char = buf[at]
-            private = "\ud800" <= char <= "\udfff"
+            private = is_private(char)
             if private or (char in firsts and not acceptor.in_string):
                 verdict = engine.marker_at(at)
                 if verdict == YES:
@@ -254,7 +254,7 @@ class Arguments:
                         return self._send(engine, pieces, ends, at, MORE)
                     size = 6
             else:
-                if "\ud800" <= char <= "\udfff":
+                if is_private(char):
                     verdict = engine.marker_at(at)
                     if verdict == YES:
                         return self._send(engine, pieces, ends, at, MARKER)
@@ -431,7 +431,7 @@ def _inner(char: str) -> str:
     """One decoded character as it stands in the value's own string."""
     if char < " ":
         return _CONTROL[char]
-    if "\ud800" <= char <= "\udfff":
+    if is_private(char):  # half of a pair that has no other half
         return f"\\u{ord(char):04x}"
     return char
 

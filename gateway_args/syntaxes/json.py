@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ..engine import Engine
 
-_STRING: Final = re.compile('"(?:[^"\\\\\x00-\x1f\ud800-\udfff]|\\\\.)*"')
-_HALF_STRING: Final = re.compile('"(?:[^"\\\\\x00-\x1f\ud800-\udfff]|\\\\.)*\\\\?\\Z')
+_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f\ud800-\udfff]|\\.)*"')
+_HALF_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f\ud800-\udfff]|\\.)*\\?\Z')
 
 # Where a reader stands.
 _OPEN: Final = 0  # before the region's first bracket
@@ -65,7 +65,11 @@ class Json(Syntax):
     separator: str = ""
     """What stands between bare calls, or between objects of `lines`."""
     header: tuple[str, ...] = ()
-    """Header patterns between the opener and the object."""
+    """Header patterns before the object; a bare call's header is its opener (a fence)."""
+    close: str = ""
+    """Text that may follow the calls (a fence); white space before it is envelope."""
+    only_list: bool = False
+    """Nothing but a list with an object in it begins calls: for openers that are words of prose."""
 
     def bind(self, spell: Callable[[str], str]) -> Bound:
         return BoundJson(self, spell)
@@ -74,13 +78,14 @@ class Json(Syntax):
 class BoundJson(Bound):
     """JSON calls, ready to run."""
 
-    __slots__ = ("headers", "keys", "syntax")
+    __slots__ = ("close", "headers", "keys", "syntax")
 
     def __init__(self, syntax: Json, spell: Callable[[str], str]) -> None:
-        listed = syntax.shape == "list"
-        super().__init__("{[" if listed else "{", syntax.separator, wraps=syntax.shape != "object")
+        firsts = "".join(pattern[0] for pattern in syntax.header) or ("{[" if syntax.shape == "list" else "{")
+        super().__init__(firsts, syntax.separator, wraps=syntax.shape != "object")
         self.syntax: Final = syntax
         self.headers: Final = tuple(Header(pattern, spell) for pattern in syntax.header)
+        self.close: Final = spell(syntax.close)
         self.keys: Final = frozenset((*syntax.name, *syntax.arguments, *syntax.id, *syntax.envelope))
 
     def begins(self, engine: Engine, at: int) -> int:
@@ -95,7 +100,8 @@ class BoundJson(Bound):
             return NO
         if first == len(buf):
             return MORE
-        if buf[first] == "{":
+        only_list = self.syntax.only_list
+        if buf[first] == "{" and not only_list:
             return YES
         if buf[first] != "[" or self.syntax.shape != "list":
             return NO
@@ -104,7 +110,7 @@ class BoundJson(Bound):
             return NO
         if second == len(buf):
             return MORE
-        return YES if buf[second] in "{]" else NO
+        return YES if buf[second] == "{" or (buf[second] == "]" and not only_list) else NO
 
     def open(self) -> Reader:
         return JsonReader(self)
@@ -149,13 +155,26 @@ class JsonReader(Reader):
                 code = MORE if code == MORE else BROKE
                 engine.why = Why.SHAPE
             elif place == _OVER:
-                return DONE
+                return self._closing(engine)
             else:
                 code = self._step(engine)
             if code != YES:
                 if code == MORE:
                     self._settle(engine)
                 return code
+
+    def _closing(self, engine: Engine) -> int:
+        """Behind the calls: the text that may follow them."""
+        close = self._bound.close
+        if close:
+            buf = engine.buf
+            at = _skip(buf, engine.pos)
+            if at - engine.pos <= engine.limits.max_layout:
+                if buf.startswith(close, at):
+                    engine.pos = at + len(close)
+                elif not engine.final and close.startswith(buf[at : at + len(close)]):
+                    return MORE
+        return DONE
 
     def _settle(self, engine: Engine) -> None:
         """What was read of the envelope belongs to it; before a call starts it waits, for its source."""
@@ -240,7 +259,7 @@ class JsonReader(Reader):
         if char == "]" and self._place == _FIRST_ITEM:
             engine.pos = at + 1
             self._place = _OVER
-            return REJECT if engine.candidate else DONE
+            return REJECT if engine.candidate else YES
         return self._unexpected(engine, at)
 
     def _after_item(self, engine: Engine, at: int, char: str) -> int:
@@ -252,7 +271,7 @@ class JsonReader(Reader):
             if char == "]":
                 engine.pos = at + 1
                 self._place = _OVER
-                return DONE
+                return YES
             return self._unexpected(engine, at)
         separator = self._bound.separator  # objects that follow each other
         if char == "{":
@@ -278,16 +297,12 @@ class JsonReader(Reader):
         else:
             self.whole = args.whole
         engine.pos = at + 1
-        syntax = self._bound.syntax
-        if syntax.shape == "object" or (syntax.shape == "list" and not self._listed):
-            self._place = _OVER
-            if syntax.shape == "list":
-                engine.drop(at, Why.ENVELOPE)
-                engine.end_call(at + 1)
-            return DONE
-        engine.drop(at, Why.ENVELOPE)
-        engine.end_call(at + 1)
-        self._place = _AFTER_ITEM
+        shape = self._bound.syntax.shape
+        if shape != "object" or self._bound.close:
+            engine.drop(at, Why.ENVELOPE)
+            engine.end_call(at + 1)
+        more = self._listed or shape == "lines"
+        self._place = _AFTER_ITEM if more else _OVER
         return YES
 
     # ------------------------------------------------------------------------- keys and values
@@ -469,7 +484,7 @@ class JsonReader(Reader):
         self._started = bool(started)
 
 
-_PRIVATE: Final = re.compile("[\ud800-\udfff]")
+_PRIVATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def _skip(text: str, at: int) -> int:
