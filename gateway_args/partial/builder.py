@@ -15,11 +15,12 @@ characters of the text after surrogates were paired and lone ones replaced.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, final
 
 from . import lexis
 from .frame import NOTHING, UNSEEN, Digits, Frame, Text
-from .lexis import LITERALS, LONGEST_NUMBER
+from .lexis import LITERALS, LONGEST_NUMBER, element, member
 from .path import Fault, Path, Step
 
 if TYPE_CHECKING:
@@ -51,12 +52,16 @@ _ENDS_IN: Final = {
 }
 
 
+_OUTSIDE: Final = Frame({}, "", None, 0)
+"""Stands for the innermost frame when none is open."""
+
+
 @final
 class Builder:
     """Grows the value: `frames`, `step` and `leaf` are its spine, `done` says that the root closed."""
 
     __slots__ = (
-        *("_began", "_held", "_high", "_key", "_limits", "_number", "_place", "_trailing", "_word"),
+        *("_began", "_end", "_held", "_high", "_key", "_limits", "_number", "_place", "_text", "_trailing", "_word"),
         *("done", "fault", "frames", "grew", "leaf", "offset", "root", "source", "start", "step"),
     )
 
@@ -64,11 +69,13 @@ class Builder:
         self._limits = limits
         self.source = source  # where the text is kept, if it is
         self._trailing = trailing  # whether any text may stand behind the value
+        self._end = math.inf if limits.max_arguments is None else limits.max_arguments
         self._place = _VALUE
         self._held = ""  # an escape that its piece cut
         self._high = ""  # a high surrogate that ended a piece
-        self._key = Text()
-        self._began = 0  # where that key began
+        self._text = Text()  # the string in flight
+        self._key = Text()  # the key in flight
+        self._began = 0  # where it began
         self._word = ""  # the number or literal in flight
         self._number = ""  # its place in `NUMBER_PLACES`
         self.frames: list[Frame] = []
@@ -105,36 +112,27 @@ class Builder:
     def skip(self, length: int) -> None:
         """Count this much text that stands before the value."""
         self.start += length
+        self._end += length
         self.offset += length
         if self.source is not None:
             self.source.start += length
 
     def feed(self, text: str) -> bool:
         """Read this piece and say whether the spine or the set of complete values changed."""
-        self.grew = False
         if self._high or not (text.isascii() or lexis.surrogate(text) is None):
             text = self._high + text
             self._high = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
             text = lexis.joined(text[: len(text) - len(self._high)])
+        if self.offset + len(text) > self._end and self.fault is None:
+            self._high = ""
+            changed = self.feed(text[: int(self._end) - self.offset])
+            if self.fault is None and not (self.done and self._trailing):
+                self._refuse(self.offset, f"longer than {self._limits.max_arguments} characters (Limits.max_arguments)")
+            return changed
+        self.grew = False
         if self.fault is not None or not text:
             return False
-        room = self._limits.max_arguments
-        if room is None or self.offset - self.start + len(text) <= room:
-            return self._read(text)
-        changed = self._read(text[: room - self.offset + self.start])
-        if self.fault is None and not (self.done and self._trailing):
-            self._refuse(self.offset, f"longer than {room} characters (Limits.max_arguments)")
-        return changed
 
-    def _refuse(self, offset: int, message: str) -> None:
-        self.fault = Fault(self.path(), message, offset)
-
-    def _end_root(self, value: Any) -> None:
-        self.leaf = value
-        self._place = _END
-        self.done = True
-
-    def _read(self, text: str) -> bool:
         if self.source is not None:
             self.source.add(text)
         base = self.offset - len(self._held)
@@ -142,12 +140,12 @@ class Builder:
         if self._held:
             text = self._held + text
             self._held = ""
-        member, element = lexis.member, lexis.element
         frames = self.frames
         place = self._place
         step: Any = self.step
         leaf = self.leaf
-        frame: Any = None
+        string = quote = other = after = opener = None
+        frame = _OUTSIDE
         items: Any = None
         closer = ""
         if frames:
@@ -156,57 +154,53 @@ class Builder:
             closer = frame.closer
         pos = 0
         size = len(text)
-        done = self.done
         changed = False
         fault = ""
         while pos < size:
-            opener = None
             if place <= _VALUE:
-                if place > _KEY:
-                    read = element(text, pos)
-                    if read is not None:
-                        string, quote, other, after, opener = read.groups()
-                        if closer == "]":
-                            step = len(items)
-                else:
+                # A whole member or element, or what the piece has of it.
+                if place <= _KEY:
                     read = member(text, pos)
                     if read is not None:
                         key, string, quote, other, after, opener = read.groups()
-                        if "\\" in key:
-                            key = lexis.unescape(key)
                         if key in items:
                             fault, pos = f"duplicate key {key!r}", read.start(1) - 1
                             break
                         step = key
+                else:
+                    read = element(text, pos)
+                    if read is not None:
+                        string, quote, other, after, opener = read.groups()
                 if read is not None:
-                    changed = True
                     pos = read.end()
                     if string is not None:
-                        leaf = string if "\\" not in string else lexis.unescape(string)
+                        leaf = string
                         if not quote:
-                            leaf = Text((leaf,))
+                            changed = True
+                            leaf = self._text = Text((string,))
                             place = _IN_STRING
-                            if pos < size:
-                                pos, fault = self._escape(text, pos)
+                            continue
+                    elif other is None:
+                        pass
+                    elif other in LITERALS:
+                        leaf = LITERALS[other]
+                    elif other[0] != "[":
+                        if len(other) > LONGEST_NUMBER:
+                            changed = True
+                            leaf = UNSEEN
+                            fault = "a number too long to read"
+                            pos = read.start(4 if place <= _KEY else 3) + LONGEST_NUMBER
                             break
-                    elif other is not None:
-                        long = len(other) > LONGEST_NUMBER
-                        if other in LITERALS:
-                            leaf = LITERALS[other]
-                        elif other[0] != "[":
-                            if long:
-                                leaf, after = UNSEEN, None
-                                fault = "a number too long to read"
-                                pos = read.start(4 if place <= _KEY else 3) + LONGEST_NUMBER
-                                break
-                            leaf = int(other) if other.isdigit() else lexis.number(other)
-                        elif long or len(frames) >= self._limits.max_depth:
-                            opener = "["  # by its elements: the one that is too long or deep is the fault
-                            pos = read.start(4 if place <= _KEY else 3) + 1
-                        else:
-                            leaf = lexis.raw_decode(other)[0]
-                            if frame is not None and frame.kids is not None:
-                                frame.kids[step] = Frame.whole(leaf, step, base + read.end(4 if place <= _KEY else 3))
+                        leaf = int(other) if other.isdigit() else lexis.number(other)
+                    elif len(other) > LONGEST_NUMBER or len(frames) >= self._limits.max_depth:
+                        # By its elements: the one that is too long or too deep is the fault.
+                        after, opener = None, "["
+                        pos = read.start(4 if place <= _KEY else 3) + 1
+                    else:
+                        leaf = lexis.raw_decode(other)[0]
+                        if frame.kids is not None:
+                            step = len(items) if closer == "]" else step
+                            frame.kids[step] = Frame.whole(leaf, step, base + read.end(4 if place <= _KEY else 3))
                 elif (
                     place <= _KEY
                     and (read := lexis.key(text, pos))
@@ -223,7 +217,7 @@ class Builder:
                     pos = read.end()
                     continue
                 elif place in (_FIRST_KEY, _FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
-                    after = closer
+                    after, opener = closer, None
                     pos = read.end()
                 else:
                     self._place, self.step, self.leaf = place, step, leaf
@@ -234,6 +228,7 @@ class Builder:
                         break
                     continue
             elif place == _AFTER:
+                opener = None
                 after = text[pos]
                 if after in ",]}":
                     pos += 1
@@ -246,54 +241,28 @@ class Builder:
                         fault = f"expected ',' or {closer!r}"
                     break
             elif place == _IN_STRING:
+                opener = None
                 read = lexis.rest_of_string(text, pos)
                 string, quote, after = read.groups()  # type: ignore[union-attr]
                 pos = read.end()  # type: ignore[union-attr]
                 if string:
                     self.grew = True
-                    leaf.append(string if "\\" not in string else lexis.unescape(string))
+                    self._text.append(string if "\\" not in string else lexis.unescape(string))
                 if not quote:
                     if pos < size:
                         pos, fault = self._escape(text, pos)
                     break
-                leaf = "".join(leaf)
+                leaf = "".join(self._text)
             else:
                 self._place, self.step, self.leaf = place, step, leaf
                 pos, fault = self._token(text, pos, base)
-                changed = changed or self.done is not done
+                changed = changed or (self.done and place != _END)
                 place, step, leaf = self._place, self.step, self.leaf
                 if fault:
                     break
                 continue
 
-            if opener:
-                if len(frames) >= self._limits.max_depth:
-                    leaf = UNSEEN
-                    fault, pos = f"nested deeper than {self._limits.max_depth} (Limits.max_depth)", pos - 1
-                    break
-                items, closer = ({}, "}") if opener == "{" else ([], "]")
-                parent = frame
-                frame = Frame(items, closer, step, base + pos)
-                if parent is None:
-                    self.root = frame
-                    frame.kids = {}
-                elif parent.kids is not None:
-                    parent.kids[step] = frame
-                frames.append(frame)
-                leaf = NOTHING
-                place = _FIRST_KEY if closer == "}" else _FIRST_ITEM
-            elif frame is None:
-                changed = True
-                self._end_root(leaf)
-                place = _END
-                pos -= len(after or "")
-            elif after is None:
-                place = _AFTER
-            elif after not in (",", closer):
-                place = _AFTER
-                fault, pos = f"expected ',' or {closer!r}", pos - 1
-                break
-            else:
+            if after and closer and (after == "," or after == closer):
                 changed = True
                 if leaf is not NOTHING:
                     if closer == "}":
@@ -315,14 +284,55 @@ class Builder:
                     closer = frame.closer
                     place = _AFTER
                 else:
-                    frame = None
+                    frame = _OUTSIDE
                     closer = ""
                     self._end_root(leaf)
                     place = _END
+            elif opener:
+                changed = True
+                if closer == "]":
+                    step = len(items)
+                if len(frames) >= self._limits.max_depth:
+                    leaf = UNSEEN
+                    fault, pos = f"nested deeper than {self._limits.max_depth} (Limits.max_depth)", pos - 1
+                    break
+                items, closer = ({}, "}") if opener == "{" else ([], "]")
+                kids = frame.kids
+                frame = Frame(items, closer, step, base + pos)
+                if not frames:
+                    self.root = frame
+                    frame.kids = {}
+                elif kids is not None:
+                    kids[step] = frame
+                frames.append(frame)
+                leaf = NOTHING
+                place = _FIRST_KEY if closer == "}" else _FIRST_ITEM
+            elif not frames:
+                changed = True
+                self._end_root(leaf)
+                place = _END
+                pos -= len(after or "")
+            else:
+                changed = changed or place <= _VALUE
+                place = _AFTER
+                if after is None:
+                    continue
+                fault, pos = f"expected ',' or {closer!r}", pos - 1
+                break
+        if closer == "]":
+            step = len(items)
         self._place, self.step, self.leaf = place, step, leaf
         if fault:
             self._refuse(base + pos, fault)
         return changed
+
+    def _refuse(self, offset: int, message: str) -> None:
+        self.fault = Fault(self.path(), message, offset)
+
+    def _end_root(self, value: Any) -> None:
+        self.leaf = value
+        self._place = _END
+        self.done = True
 
     def _escape(self, text: str, pos: int) -> tuple[int, str]:
         """Hold the escape that the piece cuts here, or say where it breaks."""

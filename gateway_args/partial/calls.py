@@ -56,7 +56,7 @@ class _Calls:
 
     def __init__(self, types: Mapping[str, Any], emit: Emit, limits: Limits) -> None:
         self._types = types
-        self._emit = emit
+        self._emit: Emit = emit
         self._limits = limits
         self._open: dict[int, tuple[CallStart, PartialStream[Any]]] = {}
 

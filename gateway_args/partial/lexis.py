@@ -12,7 +12,8 @@ import sys
 from typing import Any, Final
 
 _WS = r"[ \t\n\r]*+"
-_STRING_BODY = r'(?:[^"\\]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+_PLAIN = r'[^"\\]*+'
+_STRING_BODY = rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{{4}}){_PLAIN})*+'
 _FRACTION = r"\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++"
 _NUMBER = f"-?(?:0|[1-9][0-9]*+)(?:{_FRACTION})?"
 _SCALAR = f'(?:"{_STRING_BODY}"|{_NUMBER}|true|false|null)'
@@ -20,17 +21,18 @@ _SCALAR = f'(?:"{_STRING_BODY}"|{_NUMBER}|true|false|null)'
 _LIST = rf"\[{_WS}(?:{_SCALAR}{_WS}(?:,{_WS}{_SCALAR}{_WS})*+)?\]"
 # The run of a string's body that can be decoded now: the escape of a high surrogate waits for what follows it.
 _RUN = (
-    r'(?:[^"\\]++|\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{4}'
-    r"|u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u]|\\u[0-9a-fA-F]{4})))*+"
+    rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u(?![dD][89abAB])[0-9a-fA-F]{{4}}'
+    rf"|u[dD][89abAB][0-9a-fA-F]{{2}}(?=[^\\]|\\[^u]|\\u[0-9a-fA-F]{{4}})){_PLAIN})*+"
 )
-# A string that its piece cuts is the run without the quote; a number counts as read only when what ends it is there.
+# A string that its piece or an escape cuts is what stands before, without the quote; a number counts as read only when
+# what ends it is there.
 _OTHER = rf"{_NUMBER}(?=[ \t\n\r,\]}}])|true|false|null|{_LIST}"
-_VALUE = rf'(?:(?:"({_RUN})("?)|({_OTHER})){_WS}([,\]}}])?|([\[{{]))'
+_VALUE = rf'(?:(?:"({_PLAIN})("?)|({_OTHER})){_WS}([,\]}}])?|([\[{{]))'
 
 element = re.compile(_WS + _VALUE).match
-"""String run, its quote if it is there, other scalar or list, the separator behind, or the opener of a container."""
-member = re.compile(rf'{_WS}"({_STRING_BODY})"{_WS}:{_WS}{_VALUE}').match
-"""A key, then what `element` reads."""
+"""String up to its quote or an escape, that quote, another scalar or a list, the separator behind, or an opener."""
+member = re.compile(rf'{_WS}"({_PLAIN})"{_WS}:{_WS}{_VALUE}').match
+"""A key without escapes, then what `element` reads."""
 rest_of_string = re.compile(rf'({_RUN})("?){_WS}([,\]}}])?').match
 separator = re.compile(rf"{_WS}([,\]}}])").match
 space = re.compile(_WS).match

@@ -64,6 +64,7 @@ class PartialStream(Generic[T]):
         self._builder = Builder(limits or Limits(), source=self._source, trailing=lenient_start)
         self._cursor = Cursor(self._shape, self._source)
         self._opener = _OPENERS.get(self._shape.kind, _ANY_OPENER) if lenient_start else None
+        self._said = False  # that the text is malformed
         self._finished = False
 
     def feed(self, text: str) -> Partial[T] | None:
@@ -78,11 +79,12 @@ class PartialStream(Generic[T]):
                 return None
             text = text[found.start() :]
             self._opener = None
-        sound = builder.fault is None
-        changed = builder.feed(text)
-        if not changed and not (self._emit_text and builder.grew) and (builder.fault is None) is sound:
+        changed = builder.feed(text) or (self._emit_text and builder.grew)
+        if builder.fault is not None and not self._said:
+            changed = self._said = True
+        if not changed:
             return None
-        if builder.root is not None and self._source is not None:
+        if self._source is not None and builder.root is not None:
             self._cursor.follow(builder.root)
         return Partial(self._cursor, builder)
 

@@ -205,13 +205,13 @@ class Partial(Generic[T_co]):
         leaf, done = value, complete
         if isinstance(value, Frame):
             frames, leaf = self._frames[len(path) :], self._leaf
-            if frames[0].kids is None:
-                frames[0].kids = {}
-            if len(frames) > 1 and frames[1].step is not None:
-                frames[0].kids[frames[1].step] = frames[1]
-            elif len(frames) == 1 and self._step is not None and _is_container(leaf):
-                frames[0].kids.setdefault(self._step, Frame.whole(leaf, self._step, self._offset))
-            cursor.follow(frames[0])
+            if value.kids is None:
+                value.kids = {}
+                if len(frames) > 1 and frames[1].step is not None:
+                    value.kids[frames[1].step] = frames[1]
+                elif self._step is not None and _is_container(leaf):
+                    value.kids[self._step] = Frame.whole(leaf, self._step, self._offset)
+            cursor.follow(value)
         elif _is_container(value):
             cursor.follow(cursor.track.frame if cursor.track else Frame.whole(value, None, self._offset))
         malformed = self._malformed
