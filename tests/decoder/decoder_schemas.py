@@ -15,19 +15,26 @@ NAMES = ("a", "ab", "kind", "é", "n")
 TEXTS = ("", "a", "ab", "abc", "é😀", 'q"\\\n', "x" * 12)
 NUMBERS = (0, 1, -1, 3, 10, 255, -0.5, 1.5, 1e-7, 1e22, 2**63)
 
+
+def _lengths(least: int, more: int) -> Any:
+    return {"type": "string", "minLength": least, "maxLength": least + more}
+
+
+def _range(low: int, more: int) -> Any:
+    return {"type": "integer", "minimum": low, "maximum": low + more}
+
+
+_constants = st.sampled_from((*TEXTS, 1, None, ["a", 1], {"kind": "a", "n": [1]}))
+_members = st.lists(st.sampled_from((*TEXTS, *NUMBERS, None, True)), min_size=1, max_size=4)
 _scalars = st.one_of(
-    st.just(True),
-    st.just({"type": "boolean"}),
-    st.just({"type": "null"}),
-    st.builds(lambda least, more: {"type": "string", "minLength": least, "maxLength": least + more}, st.integers(0, 2), st.integers(0, 2)),
-    st.builds(lambda low, more: {"type": "integer", "minimum": low, "maximum": low + more}, st.integers(-3, 3), st.integers(0, 12)),
+    st.sampled_from((True, {"type": "boolean"}, {"type": "null"}, {"pattern": "^a"}, {"multipleOf": 2})),
+    st.builds(_lengths, st.integers(0, 2), st.integers(0, 2)),
+    st.builds(_range, st.integers(-3, 3), st.integers(0, 12)),
     st.builds(lambda low: {"type": "number", "exclusiveMinimum": low}, st.sampled_from(NUMBERS)),
-    st.builds(lambda values: {"enum": values}, st.lists(st.sampled_from((*TEXTS, *NUMBERS, None, True)), min_size=1, max_size=4)),
-    st.builds(lambda value: {"const": value}, st.sampled_from((*TEXTS, 1, None, ["a", 1], {"kind": "a", "n": [1]}))),
+    st.builds(lambda values: {"enum": values}, _members),
+    st.builds(lambda value: {"const": value}, _constants),
     st.builds(lambda name: {"$ref": f"#/$defs/{name}"}, st.sampled_from("xy")),
-    st.just({"pattern": "^a"}),
-    st.just({"multipleOf": 2}),
-)  # fmt: skip
+)
 
 
 def _object(properties: dict[str, Any], required: list[str], rest: Any, bounds: dict[str, int]) -> Any:
@@ -101,9 +108,8 @@ def value_for(schema: Any, root: Any, rnd: random.Random, depth: int = 0) -> Any
         if word in schema:
             return value_for(rnd.choice(schema[word]), root, rnd, depth + 1)
     if "properties" in schema or "patternProperties" in schema:
-        properties = schema.get(
-            "properties", dict(zip("ab", [*schema.get("patternProperties", {}).values()] * 2, strict=False))
-        )
+        matching = dict.fromkeys(("a", "ab"), next(iter(schema.get("patternProperties", {}).values()), True))
+        properties = schema.get("properties", matching)
         names = [name for name in properties if name in schema.get("required", ()) or rnd.random() < 0.7]
         value = {name: value_for(properties[name], root, rnd, depth + 1) for name in names}
         if schema.get("additionalProperties", True) is not False and rnd.random() < 0.3:
