@@ -8,7 +8,6 @@ compiled form knows the spelling of each marker; everything else is the table.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -101,16 +100,27 @@ def _rest(rests: list[str]) -> str:
     return pattern + "|" if "" in rests else pattern
 
 
-@dataclass(frozen=True, slots=True)
 class Row:
     """What a marker means in a state: where it leads, and how much of it is certain."""
 
-    marker: Marker
-    spelling: str
-    target: str  # "" for an end-of-turn text
-    turn_end: bool = False
-    own: bool = True  # False: a row of an enclosing state, which ends this one first
-    closer: bool = False  # a closer that has no meaning here but right after a call
+    __slots__ = ("closer", "marker", "own", "spelling", "target", "turn_end")
+
+    def __init__(
+        self,
+        marker: Marker,
+        spelling: str,
+        target: str,
+        *,
+        turn_end: bool = False,
+        own: bool = True,
+        closer: bool = False,
+    ) -> None:
+        self.marker: Final = marker
+        self.spelling: Final = spelling
+        self.target: Final = target  # "" for an end-of-turn text
+        self.turn_end: Final = turn_end
+        self.own: Final = own  # False: a row of an enclosing state, which ends this one first
+        self.closer: Final = closer  # a closer that has no meaning here but right after a call
 
 
 class Stage:
