@@ -37,56 +37,61 @@ class Stream(_Stream):
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
         super().__init__(envelope, options, choice=choice)
         self._head = _head(envelope)
-        self._bytes = b"data: %b" % dumps({**self._head, "choices": []})[:-2]
+        before = dumps({**self._head, "choices": [{"index": choice, "delta": 0}]})
+        self._before = b"data: " + before.removesuffix(b"0}]}")
+        self._last: Chunk | None = None  # the chunk that ends the choice, until it is sent
 
-    # What is appended to `_out` is a choice: the head around it is the same in every chunk, and encoded once.
+    # What is appended to `_out` is a delta: all around it is the same in every chunk, and encoded once.
 
     def chunks(self, events: Iterable[Event] = ()) -> list[Chunk]:
-        return [{**self._head, "choices": [piece]} if "delta" in piece else piece for piece in self._fold(events)]
+        chunks = [
+            {**self._head, "choices": [{"index": self.choice, "delta": delta, "finish_reason": None}]}
+            for delta in self._fold(events)
+        ]
+        if self._last is not None:
+            chunks.append(self._last)
+            self._last = None
+        return chunks
 
     def frames(self, events: Iterable[Event] = ()) -> bytes:
-        pieces = self._fold(events)
-        if len(pieces) == 1:
-            return self._frame(pieces[0])
-        return b"".join([self._frame(piece) for piece in pieces])
-
-    def _frame(self, piece: Chunk) -> bytes:
-        if "delta" in piece:
-            return b"%b%b]}\n\n" % (self._bytes, dumps(piece))
-        return frame(piece)
+        before = self._before
+        data = b"".join([b'%b%b,"finish_reason":null}]}\n\n' % (before, dumps(delta)) for delta in self._fold(events)])
+        if self._last is not None:
+            data += frame(self._last)
+            self._last = None
+        return data
 
     def _open(self) -> None:
-        self._delta({"role": "assistant"})
-
-    def _delta(self, delta: Chunk) -> None:
-        self._out.append({"index": self.choice, "delta": delta, "finish_reason": None})
+        self._out.append({"role": "assistant"})
 
     def _text(self, text: str) -> None:
-        self._delta({"content": text})
+        self._out.append({"content": text})
 
     def _thought(self, text: str) -> None:
-        self._delta({self.options.reasoning: text})
+        self._out.append({self.options.reasoning: text})
 
     def _thought_over(self) -> None:
         pass  # several thoughts are one text here
 
     def _start(self, call: Call) -> None:
         function = {"name": call.name, "arguments": ""}
-        self._delta({"tool_calls": [{"index": call.index, "id": call.id, "type": "function", "function": function}]})
+        self._out.append(
+            {"tool_calls": [{"index": call.index, "id": call.id, "type": "function", "function": function}]}
+        )
 
     def _fragment(self, call: Call, fragment: str) -> None:
-        delta = {"tool_calls": [{"index": call.index, "function": {"arguments": fragment}}]}
-        self._out.append({"index": self.choice, "delta": delta, "finish_reason": None})
+        self._out.append({"tool_calls": [{"index": call.index, "function": {"arguments": fragment}}]})
 
     def _end(self, call: Call, complete: bool) -> bool:
         return complete
 
     def _close(self, reason: str, extension: Chunk) -> None:
         if reason == "error":
-            self._out.append({"error": {"message": ERROR_MESSAGE, "type": "server_error"}, **extension})
+            self._last = {"error": {"message": ERROR_MESSAGE, "type": "server_error"}, **extension}
             return
         finish = reason if reason in _FINISH else _CUT
-        self._out.append({"index": self.choice, "delta": {}, "finish_reason": finish, **extension})
+        choice = {"index": self.choice, "delta": {}, "finish_reason": finish, **extension}
+        self._last = {**self._head, "choices": [choice]}
 
 
 def usage_chunk(streams: Sequence[Stream]) -> Chunk:

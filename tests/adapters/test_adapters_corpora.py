@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ENVELOPE = Envelope(id="resp_1", model="model", created=0)
 APART = Options(malformed="extension")
-PIECE = 5  # characters a delta
+PIECE = 9  # characters a delta
 
 
 def events_of(format: str, case: contract.Case, size: int) -> list[Event]:
