@@ -582,6 +582,7 @@ class Engine:
 
     def _open_region(self, syntax: int) -> None:
         self.candidate = False
+        self.junk_back = False
         self.in_call = False
         self.had_call = False
         self.tool = None
@@ -611,9 +612,9 @@ class Engine:
         buf = self.buf
         why = Why.LAYOUT
         if known == MORE:
-            separator = stage.separator
-            if separator and self.after_call and buf.startswith(separator, at):
-                at = _first_text(buf, at + len(separator), len(buf))
+            separator = stage.separator if self.after_call else ""
+            if separator and separator.startswith(buf[at : at + len(separator)]):
+                at = _first_text(buf, min(len(buf), at + len(separator)), len(buf))
                 why = Why.ENVELOPE
                 if at == len(buf):
                     if self.final or at - self.mark > self.limits.max_layout:
@@ -643,6 +644,18 @@ class Engine:
                 return True
         return False
 
+    def _again(self, at: int) -> bool:
+        """Behind a bare call that broke: whether another one may begin at `at`. In mode JUNK that needs more text."""
+        broken = self.why
+        if not self._candidate(at, YES):
+            return False
+        if self.mode == -1:
+            self.mode = JUNK
+        else:
+            self.junk_back = True
+            self.layout_why = broken  # what the text is again if this is no call
+        return True
+
     def _wait_or_go(self) -> bool:
         """After `_candidate`: it either opened a region or waits for more text."""
         if self.mode == -1:
@@ -662,9 +675,14 @@ class Engine:
         self.held = 0
         self.candidate = False
         self.reader = None
+        self.pos = at + 1
+        if self.junk_back:
+            self.junk_back = False
+            self.why = self.layout_why
+            self.mode = JUNK
+            return
         self.mode = TEXT
         self._begin_text(at)
-        self.pos = at + 1
 
     # ---------------------------------------------------------------------------- regions
 
@@ -700,16 +718,23 @@ class Engine:
             if self.candidate and not self.had_call:
                 self._rejected()
                 return True
+            self._bare_over()
             self.mode = JUNK
             self.why = Why.SHAPE
             return True
         if self.candidate and not self.had_call:
             self._rejected()
             return True
-        if self.stage.kind == "content":  # a bare call that broke: the rest of the text is its junk
-            self.candidate = False
+        self._bare_over()
         self.mode = JUNK
         return True
+
+    def _bare_over(self) -> None:
+        """A bare call that broke ends where it did: nothing closes it."""
+        if self.stage.kind == "content":
+            self.candidate = False
+            if self.in_call:
+                self.end_call(self.mark)
 
     def _root(self) -> str:
         """Where the end of the turn leads: out of every call and wrapper."""
@@ -747,6 +772,8 @@ class Engine:
         if start >= len(buf) or not whole:
             return False
         row = stage.rows.get(buf[start:end])
+        if row is None and not self.in_call and self._again(start):
+            return self.mode != JUNK
         if row is None or row.closer:  # a bare call's first character, or a closer that means nothing here
             self.mode = JUNK
             self.spoil(end, self.why)
