@@ -29,7 +29,7 @@ HOSTILE = {
     "escapes in a string": ("hermes", "\\\\n"),
     "stray braces": ("hermes", "}{]["),
 }
-HEADS = {"escapes in a string": '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"'}
+HEADS = {"white space": "x", "escapes in a string": '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"'}
 
 
 def lines_run(format: str, pieces: list[str]) -> int:
