@@ -12,6 +12,7 @@ from openai.types.chat import ChatCompletion
 from gateway_args import adapters, contract
 from gateway_args.adapters import Envelope, Options
 from gateway_args.adapters.core import ERROR_MESSAGE
+from gateway_args.contract.streams import streams_of
 from gateway_args.contract.subjects import maker_of
 from gateway_args.reading import Reading, fold
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 ENVELOPE = Envelope(id="resp_1", model="model", created=0)
 APART = Options(malformed="extension")
-PIECE = 9  # characters a delta
+PIECE = 9  # characters a delta; a long output comes in 30 deltas, since the clients' accumulators are quadratic
 
 
-def events_of(format: str, case: contract.Case, size: int) -> list[Event]:
+def events_of(format: str, case: contract.Case, *, at_once: bool = False) -> list[Event]:
+    size = max(1, len(case.text)) if at_once else max(PIECE, len(case.text) // 30)
     parser: Any = maker_of(format).new(case, None)
     events: list[Event] = []
     for at in range(0, len(case.text), size):
@@ -85,7 +87,7 @@ CHECKS: dict[adapters.Kind, Callable[[list[Event], Reading], None]] = {
 @pytest.mark.parametrize("format", contract.names())
 def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters.Kind) -> None:
     for case in contract.load(format).cases:
-        events = events_of(format, case, PIECE)
+        events = events_of(format, case)
         reading = fold(events)
         assert (reading.content, reading.reasoning) == (case.expect.content, case.expect.reasoning), case.name
         if finish_of(reading) == "error":
@@ -101,5 +103,21 @@ def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters
 @pytest.mark.parametrize("format", contract.names())
 def test_a_corpus_makes_the_same_messages_in_one_delta_and_in_many(format: str, kind: adapters.Kind) -> None:
     for case in contract.load(format).cases:
-        at_once = adapters.whole(kind, events_of(format, case, max(1, len(case.text))), ENVELOPE)
-        assert at_once == adapters.whole(kind, events_of(format, case, PIECE), ENVELOPE), case.name
+        at_once = adapters.whole(kind, events_of(format, case, at_once=True), ENVELOPE)
+        assert at_once == adapters.whole(kind, events_of(format, case), ENVELOPE), case.name
+
+
+@pytest.mark.parametrize("format", contract.names())
+def test_every_token_of_a_corpus_is_in_the_usage(format: str) -> None:
+    maker = maker_of(format)
+    assert maker.markers is not None
+    for case in contract.load(format).cases:
+        for stream in streams_of(case, maker.markers(case)):
+            if stream.tokens is None or stream.brief:
+                continue
+            parser: Any = maker.new(case, stream.markers)
+            answer = adapters.chat.Stream(ENVELOPE)
+            for at in range(0, len(stream.atoms), 2):
+                answer.frames(parser.feed(stream.piece(at, min(at + 2, len(stream.atoms)))))
+            answer.frames(parser.finish(case.finish))
+            assert answer.usage().completion_tokens == stream.tokens, case.name
