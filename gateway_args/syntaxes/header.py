@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PLACES: Final = re.compile(r"\{(name|id|skip|ws|object|declared|index)\}")
 _INDEX: Final = re.compile("[:._-]?[0-9]*")
-_RUN: Final = re.compile(r"[^ \t\n\r\\\"'<>{}()\[\]=,|\ud800-\udfff]+")
+_RUN: Final = re.compile(r"[^\x00-\x20\\\"'`<>{}()\[\]=,|\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
