@@ -26,9 +26,9 @@ APART = Options(malformed="extension")
 PIECE = 9  # characters a delta; a long output comes in 30 deltas, since the clients' accumulators are quadratic
 
 
-def events_of(format: str, case: contract.Case, *, at_once: bool = False) -> list[Event]:
+def events_of(maker: contract.Maker, case: contract.Case, *, at_once: bool = False) -> list[Event]:
     size = max(1, len(case.text)) if at_once else max(PIECE, len(case.text) // 30)
-    parser: Any = maker_of(format).new(case, None)
+    parser: Any = maker.new(case, None)
     events: list[Event] = []
     for at in range(0, len(case.text), size):
         events += parser.feed(case.text[at : at + size])
@@ -86,8 +86,9 @@ CHECKS: dict[adapters.Kind, Callable[[list[Event], Reading], None]] = {
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize("format", contract.names())
 def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters.Kind) -> None:
+    maker = maker_of(format)
     for case in contract.load(format).cases:
-        events = events_of(format, case)
+        events = events_of(maker, case)
         reading = fold(events)
         assert (reading.content, reading.reasoning) == (case.expect.content, case.expect.reasoning), case.name
         if finish_of(reading) == "error":
@@ -102,9 +103,10 @@ def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize("format", contract.names())
 def test_a_corpus_makes_the_same_messages_in_one_delta_and_in_many(format: str, kind: adapters.Kind) -> None:
+    maker = maker_of(format)
     for case in contract.load(format).cases:
-        at_once = adapters.whole(kind, events_of(format, case, at_once=True), ENVELOPE)
-        assert at_once == adapters.whole(kind, events_of(format, case), ENVELOPE), case.name
+        at_once = adapters.whole(kind, events_of(maker, case, at_once=True), ENVELOPE)
+        assert at_once == adapters.whole(kind, events_of(maker, case), ENVELOPE), case.name
 
 
 @pytest.mark.parametrize("format", contract.names())
