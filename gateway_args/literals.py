@@ -268,7 +268,7 @@ def _python_number(written: str) -> str | None:
     return f"{sign}{whole.lstrip('0') or '0'}{fraction}{mark}{exponent}"
 
 
-_ESCAPE = re.compile(
+PYTHON_ESCAPE = re.compile(
     r"\\(?:(?P<hex>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[0-7]{1,3})"
     r"|N\{(?P<name>[^{}]{1,256})\}|(?P<line>\r\n)|(?P<one>[\s\S]))"
 )
@@ -286,10 +286,10 @@ def _python_string(written: str) -> str | None:
         return json_string_fragment(body)
     pieces: list[str] = []
     position = 0
-    for escape in _ESCAPE.finditer(body):
+    for escape in PYTHON_ESCAPE.finditer(body):
         pieces.append(body[position : escape.start()])
         position = escape.end()
-        character = _unescaped(escape)
+        character = python_escape(escape)
         if character is None:
             return None
         pieces.append(character)
@@ -299,7 +299,8 @@ def _python_string(written: str) -> str | None:
     return json_string_fragment(text)
 
 
-def _unescaped(escape: re.Match[str]) -> str | None:
+def python_escape(escape: re.Match[str]) -> str | None:
+    """What this match of `PYTHON_ESCAPE` stands for (a lone surrogate too), or None when Python refuses it."""
     match escape.lastgroup:
         case "hex":
             code = int(escape["hex"][1:], 16)

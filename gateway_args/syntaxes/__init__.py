@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from .base import Bound, Reader, Syntax
 from .framed import Framed
+from .gemma import Gemma
 from .json import Json
+from .python import Python
+from .tagged import Tagged
 
 SYNTAXES: dict[str, type[Syntax]] = {
     "json": Json,
     "framed": Framed,
+    "gemma": Gemma,
+    "python": Python,
+    "tagged": Tagged,
 }
 """The names under which tables choose a syntax."""
 
-__all__ = ["SYNTAXES", "Bound", "Framed", "Json", "Reader", "Syntax"]
+__all__ = ["SYNTAXES", "Bound", "Framed", "Gemma", "Json", "Python", "Reader", "Syntax", "Tagged"]
