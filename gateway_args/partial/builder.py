@@ -328,6 +328,7 @@ class Builder:
 
     def _refuse(self, offset: int, message: str) -> None:
         self.fault = Fault(self.path(), message, offset)
+        self.offset = offset
 
     def _end_root(self, value: Any) -> None:
         self.leaf = value

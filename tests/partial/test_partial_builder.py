@@ -1,0 +1,185 @@
+"""The builder against the acceptor, `json.loads` and its own whole reading."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from partial_documents import PLAIN, chunkings, documents
+
+from gateway_args.acceptor import Acceptor
+from gateway_args.limits import Limits
+from gateway_args.partial.builder import Builder
+
+_SPACE = " \t\n\r"
+
+
+def _built(pieces: list[str], limits: Limits | None = None) -> Builder:
+    builder = Builder(limits or Limits())
+    for piece in pieces:
+        builder.feed(piece)
+    builder.end()
+    return builder
+
+
+def _boundary(text: str, max_depth: int) -> int | None:
+    """Where the acceptor says that the text stops being a value and the white space around it; None: it is one."""
+    acceptor = Acceptor(max_depth)
+    acceptor.feed(text)
+    if acceptor.refused:
+        return acceptor.valid
+    rest = text[acceptor.valid :]
+    if acceptor.complete is None:
+        number = text.strip(_SPACE)[:1] in tuple("-0123456789") and bool(text.strip(_SPACE)[-1:].isdigit())
+        return None if number else len(text)
+    return None if not rest.strip(_SPACE) else len(text) - len(rest.lstrip(_SPACE))
+
+
+@st.composite
+def _broken(draw: st.DrawFn) -> str:
+    """A document with a few characters taken out, put in or replaced."""
+    text = draw(documents(PLAIN))[1]
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(text)))
+        put = draw(st.sampled_from(["", *'{}[],:"\\0-9.eEtfnu \n+x', "\\ud83d", "\\u12", "00", "1e", "nul"]))
+        text = text[:at] + put + text[at + draw(st.integers(0, 2)) :]
+    return text
+
+
+@given(document=documents(PLAIN), data=st.data())
+def test_any_chunking_of_a_sound_text_builds_what_json_loads_reads(
+    document: tuple[Any, str], data: st.DataObject
+) -> None:
+    text = document[1]
+    builder = _built(data.draw(chunkings(text)))
+    assert builder.fault is None
+    assert repr(builder.leaf) == repr(json.loads(text))
+
+
+@given(text=_broken(), data=st.data())
+@example(text='{"a": 1}x', data=None)
+@example(text="01", data=None)
+@example(text='["\\ud83d\\q"]', data=None)
+@example(text='["\\ud83d\\u00e"]', data=None)
+@example(text="[1,]", data=None)
+@example(text='{"a": 1,}', data=None)
+@example(text="[[[[[1]]]]]", data=None)
+@example(text="[[[[1]]]]", data=None)
+@example(text="[truex]", data=None)
+@example(text="[1.]", data=None)
+@example(text='{"a"; 1}', data=None)
+def test_a_text_breaks_at_the_character_that_the_acceptor_refuses(text: str, data: st.DataObject | None) -> None:
+    expected = _boundary(text, 4)
+    for pieces in (list(text), [text], [] if data is None else data.draw(chunkings(text))):
+        if "".join(pieces) != text:
+            continue
+        fault = _built(pieces, Limits(max_depth=4)).fault
+        if fault is not None and "duplicate" in fault.message:
+            assert expected is None or fault.offset < expected  # type: ignore[operator]
+        else:
+            assert (None if fault is None else fault.offset) == expected, pieces
+
+
+@given(text=_broken() | documents(PLAIN).map(lambda document: document[1]), data=st.data())
+def test_what_is_built_and_what_breaks_is_a_function_of_the_text_alone(text: str, data: st.DataObject) -> None:
+    def state(pieces: list[str]) -> tuple[Any, ...]:
+        builder = _built(pieces)
+        return (
+            builder.fault,
+            builder.offset,
+            builder.done,
+            repr([frame.items for frame in builder.frames]),
+            builder.path(),
+        )
+
+    assert state([text]) == state(list(text)) == state(data.draw(chunkings(text)))
+
+
+def test_a_duplicate_key_breaks_the_text_at_its_quote_however_it_is_spelled_and_cut() -> None:
+    text = '{"key": 1, "k\\u0065y": 2}'
+    for pieces in ([text], list(text), [text[:13], text[13:]]):
+        fault = _built(pieces).fault
+        assert fault is not None
+        assert (fault.offset, fault.path) == (11, ())
+
+
+@pytest.mark.parametrize("wrap", ["{}", "[{}]", '{{"a": {}}}', "[[{}], 2]"])
+@pytest.mark.parametrize("digits", ["9", "0.", "-1e"])
+def test_a_number_of_4300_characters_is_read_and_one_more_breaks_it_there(wrap: str, digits: str) -> None:
+    number = digits + "1" * (4300 - len(digits))
+    text = wrap.format(number)
+    for pieces in ([text], list(text), [text[:4000], text[4000:]]):
+        assert repr(_built(pieces).leaf) == repr(json.loads(text))
+    longer = wrap.format(number + "1")
+    for pieces in ([longer], list(longer), [longer[:4000], longer[4000:]]):
+        fault = _built(pieces).fault
+        assert fault is not None
+        assert fault.offset == longer.index(number) + 4300
+
+
+def test_the_bracket_that_nests_too_deep_is_refused_where_it_stands() -> None:
+    limits = Limits(max_depth=3)
+    assert _built(['{"a": [[1]]}'], limits).fault is None
+    for text in ('{"a": [[[1]]]}', '{"a": [[{"b": 1}]]}'):
+        for pieces in ([text], list(text)):
+            fault = _built(pieces, limits).fault
+            assert fault is not None
+            assert (fault.offset, fault.path) == (8, ("a", 0, 0))
+
+
+def test_text_beyond_max_arguments_is_refused_at_the_bound() -> None:
+    text = '["abc", "def"]'
+    assert _built([text], Limits(max_arguments=len(text))).fault is None
+    for pieces in ([text], list(text)):
+        fault = _built(pieces, Limits(max_arguments=len(text) - 1)).fault
+        assert fault is not None
+        assert fault.offset == len(text) - 1
+        assert "max_arguments" in fault.message
+
+
+def test_surrogates_are_paired_over_pieces_and_a_lone_one_is_replaced() -> None:
+    assert _built(['"\ud83d', '\ude00"']).leaf == "😀"
+    assert _built(['"\ud83d', 'x"']).leaf == "\ufffdx"
+    assert _built(['"\ude00"']).leaf == "\ufffd"
+    assert _built(["1\ud83d"]).fault is not None
+    assert _built(["1 \ud83d"]).fault is not None
+
+
+def test_an_escaped_surrogate_pair_is_one_character_wherever_it_is_cut() -> None:
+    text = '"a\\ud83d\\ude00b\\ud83dc\\ude00"'
+    for cut in range(len(text)):
+        assert _built([text[:cut], text[cut:]]).leaf == json.loads(text)
+
+
+def test_a_number_at_the_root_is_whole_only_at_the_end_or_behind_white_space() -> None:
+    builder = Builder(Limits())
+    assert builder.feed("12")
+    assert not builder.done
+    builder.feed("5")
+    assert builder.end() is None
+    assert builder.leaf == 125
+    spaced = Builder(Limits())
+    spaced.feed("12 ")
+    assert spaced.done
+
+
+def test_a_text_that_ends_too_early_says_inside_what() -> None:
+    for text, words in {
+        "": "before its value",
+        "[": "before it is closed",
+        '["a': "inside a string",
+        '{"a': "inside a key",
+        '{"a"': "before a colon",
+        '{"a":': "before it is closed",
+        "-": "inside a number",
+        "[1e": "inside a number",
+        "[tru": "inside a literal",
+    }.items():
+        for pieces in ([text], list(text)):
+            fault = _built(pieces).fault
+            assert fault is not None
+            assert fault.message == f"the text ends {words}"
+            assert fault.offset == len(text)
