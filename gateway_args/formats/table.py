@@ -91,14 +91,26 @@ class Format:
 
     @cached_property
     def opener_names(self) -> frozenset[str]:
-        """Markers that open a call or a wrapper from text or from a wrapper."""
+        """Markers that lead from text or from a wrapper further in: to a call, or to another wrapper."""
+        inside = self._nesting
         return frozenset(
             name
             for state in self.states.values()
             if state.kind != "call"
             for name, target in state.on.items()
             if self.states[target].kind in ("call", "wrapper")
+            and (state.kind != "wrapper" or inside.get(target, 0) > inside.get(state.name, 0))
         )
+
+    @cached_property
+    def _nesting(self) -> Mapping[str, int]:
+        """For each state that is reached how many markers stand between text and it."""
+        found: dict[str, int] = {}
+        near = [state.name for state in self.states.values() if state.kind in ("content", "reasoning")]
+        while near:
+            found |= dict.fromkeys(near, max(found.values(), default=-1) + 1)
+            near = [t for name in near for t in self.states[name].on.values() if t not in found]
+        return found
 
     @cached_property
     def closer_names(self) -> frozenset[str]:
