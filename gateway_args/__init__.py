@@ -1,12 +1,16 @@
 """gateway_args: from what a language model writes, as it arrives, to tool-call events.
 
->>> from gateway_args import Parser, Tools, formats
+Everything public is here. The core (parser, formats, acceptor) is imported at once; what not every gateway needs
+(adapters, the contract, vocabularies, the stream decoder, the partial view) on first use.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from . import formats
-from .acceptor import Acceptor, Scan, scan
+from .acceptor import Acceptor, Expected, Scan, scan
+from .assembler import Assembler
 from .errors import DecodeError, FormatError, GatewayArgsError, LifecycleError
 from .events import (
     CallArguments,
@@ -26,34 +30,113 @@ from .formats import Format
 from .limits import Limits
 from .parser import Parser, read
 from .reading import Reading, fold
-from .tools import Tools
+from .tokens import Delta, Token, TokenDecoder
+from .tools import Tool, Tools
+
+if TYPE_CHECKING:
+    from . import adapters, contract, decoder, partial, vocab
+    from .decoder import (
+        Accepted,
+        CompiledSchema,
+        Incomplete,
+        Refused,
+        StreamCode,
+        StreamDecoder,
+        StreamLimits,
+        ToolDecoders,
+        Transcript,
+        compile_schema,
+        guard,
+    )
+    from .partial import Partial, PartialStream, partials
+
+_MODULES = ("adapters", "contract", "decoder", "partial", "vocab")
+_FROM = {
+    **dict.fromkeys(
+        (
+            "Accepted",
+            "CompiledSchema",
+            "Incomplete",
+            "Refused",
+            "StreamCode",
+            "StreamDecoder",
+            "StreamLimits",
+            "ToolDecoders",
+            "Transcript",
+            "compile_schema",
+            "guard",
+        ),
+        "decoder",
+    ),
+    **dict.fromkeys(("Partial", "PartialStream", "partials"), "partial"),
+}
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _FROM:
+        return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
+    "Accepted",
     "Acceptor",
+    "Assembler",
     "CallArguments",
     "CallEnd",
     "CallStart",
+    "CompiledSchema",
     "Content",
     "DecodeError",
+    "Delta",
     "Dropped",
     "Event",
+    "Expected",
     "Finish",
     "Format",
     "FormatError",
     "GatewayArgsError",
+    "Incomplete",
     "LifecycleError",
     "Limits",
     "Malformed",
     "Parser",
+    "Partial",
+    "PartialStream",
     "Reading",
     "Reasoning",
     "ReasoningEnd",
     "ReasoningStart",
+    "Refused",
     "Scan",
+    "StreamCode",
+    "StreamDecoder",
+    "StreamLimits",
+    "Token",
+    "TokenDecoder",
+    "Tool",
+    "ToolDecoders",
     "Tools",
+    "Transcript",
     "Why",
+    "adapters",
+    "compile_schema",
+    "contract",
+    "decoder",
     "fold",
     "formats",
+    "guard",
+    "partial",
+    "partials",
     "read",
     "scan",
+    "vocab",
 ]

@@ -148,7 +148,16 @@ def _folders() -> list[Path]:
 
 
 def _files() -> dict[str, Path]:
-    return {file.stem: file for folder in _folders() for file in sorted(folder.glob("*.toml")) if file.stem != "models"}
+    found: dict[str, Path] = {}
+    for folder in _folders():
+        if folder.is_dir():
+            found.update(_tables(str(folder), folder.stat().st_mtime_ns))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _tables(folder: str, _changed: int) -> dict[str, Path]:
+    return {file.stem: file for file in sorted(Path(folder).glob("*.toml")) if file.stem != "models"}
 
 
 def _models() -> dict[str, dict[str, Any]]:
