@@ -88,7 +88,7 @@ def expected_next(scanner: Scanner) -> frozenset[Expected]:
 
 def _admits(grammar: Grammar, kind: int) -> bool:
     """Whether a value of this kind may begin now."""
-    return not fatal([branch for node, branch in grammar.pending if node.plan(kind) is None])
+    return not fatal([branch for node, branch in grammar.pending if node.plans[kind] is None])
 
 
 def _admits_item(grammar: Grammar) -> int:
@@ -100,7 +100,7 @@ def _admits_item(grammar: Grammar) -> int:
         for shape, branch in frame.items:
             node = shape.prefix[frame.count] if frame.count < len(shape.prefix) else shape.rest
             full = shape.most is not None and frame.count >= shape.most
-            if full or (node is not None and node.plan(1 << bit) is None):
+            if full or (node is not None and node.plans[1 << bit] is None):
                 dead.append(branch)
         kinds |= 0 if fatal(dead) else 1 << bit
     return kinds & EVERY_KIND

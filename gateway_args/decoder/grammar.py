@@ -116,7 +116,7 @@ class Grammar:
         demands: list[tuple[Any, Branch]] = []
         height = 0
         for node, branch in self.pending:
-            plan = node.plan(kind)
+            plan = node.plans[kind]
             if plan is None:
                 self.kill(branch, "no value of this type is admitted here")
             elif plan.size:

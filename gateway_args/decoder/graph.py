@@ -17,7 +17,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 OBJECT, ARRAY, STRING, NUMBER, TRUE, FALSE, NULL = (1 << bit for bit in range(7))
 EVERY_KIND = 127
@@ -42,7 +42,7 @@ class ObjectShape:
     most: int | None = None
 
     def settle(self) -> None:
-        """Settles what follows from the other fields, once all nodes are filled: what a closed object can hold."""
+        """Works out what a closed object can hold, once all nodes are filled."""
         if self.rest is not None and not self.rest.kinds and not self.patterns:
             self.names = sorted(encode(name) for name, node in self.properties.items() if node.kinds)
             self.most = len(self.names) if self.most is None else min(self.most, len(self.names))
@@ -119,9 +119,9 @@ FREE = Plan()
 
 
 class Node:
-    """One schema's demands; `every` and `groups` are its in-place applicators, resolved by `plan`."""
+    """One schema's demands; `every` and `groups` are its in-place applicators, resolved into `plans` by `seal`."""
 
-    __slots__ = ("address", "array", "every", "groups", "kinds", "number", "object", "plans", "string")
+    __slots__ = ("address", "array", "every", "free", "groups", "kinds", "number", "object", "plans", "string")
 
     def __init__(self, kinds: int = EVERY_KIND) -> None:
         self.kinds = kinds
@@ -132,28 +132,53 @@ class Node:
         self.number: NumberShape | None = None
         self.every: list[Node] = []
         self.groups: list[list[Node]] = []
-        self.plans: dict[int, Plan | None] = {}
+        self.plans: dict[int, Plan | None] = {}  # by kind; None where no value of the kind is admitted
+        self.free = False  # whether nothing is demanded of any value, so that none need be followed
 
-    @property
-    def free(self) -> bool:
-        """Whether nothing is demanded, so that a value need not be followed at all."""
-        shapes = (self.object, self.array, self.string, self.number)
-        return self.kinds == EVERY_KIND and not (self.every or self.groups or any(shapes))
+    def inner(self) -> Iterator[Node]:
+        """The nodes that this one refers to."""
+        yield from self.every
+        for group in self.groups:
+            yield from group
+        if self.object is not None:
+            yield from self.object.properties.values()
+            yield from (node for _, node in self.object.patterns)
+            if self.object.rest is not None:
+                yield self.object.rest
+        if self.array is not None:
+            yield from self.array.prefix
+            if self.array.rest is not None:
+                yield self.array.rest
 
-    def plan(self, kind: int) -> Plan | None:
-        """The plan for a value of this kind, None when there can be none; worked out once."""
-        try:
-            return self.plans[kind]
-        except KeyError:
-            return _plan(self, kind, 0)
+
+def seal(root: Node) -> Node:
+    """Works out all that streams will ask of the nodes that the root leads to; after this nothing changes.
+
+    The order is the graph's own, since where a cycle of in-place applicators is cut depends on where it is entered.
+    """
+    nodes = [root]
+    known = {id(root)}
+    for node in nodes:
+        for inner in node.inner():
+            if id(inner) not in known:
+                known.add(id(inner))
+                nodes.append(inner)
+    for node in nodes:
+        if node.object is not None:
+            node.object.settle()
+    for node in nodes:
+        plans = [_plan(node, 1 << bit, 0) for bit in range(7)]
+        node.free = all(plan is not None and plan.size == 0 for plan in plans)
+    return root
 
 
 def _plan(node: Node, kind: int, nesting: int) -> Plan | None:
     """Resolves the in-place applicators; one nested too deeply demands nothing, and no more does a cycle of them."""
-    if not node.kinds & kind:
-        return None
     if kind in node.plans:
         return node.plans[kind]
+    if not node.kinds & kind:
+        node.plans[kind] = None
+        return None
     if nesting > MAX_NESTING:
         return FREE
     node.plans[kind] = FREE  # what a cycle back to this node finds

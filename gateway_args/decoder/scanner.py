@@ -283,7 +283,7 @@ class Scanner:
         return at
 
     def _text(self, data: bytes, at: int) -> int:
-        """Reads on in the open key or string: a run of plain characters, or one byte of another kind."""
+        """Reads on in the open key or string: a run of plain characters and its quote, or one byte of another kind."""
         grammar = self.grammar
         found = PLAIN.match(data, at)
         assert found is not None
@@ -297,17 +297,15 @@ class Scanner:
                 if self.high:
                     self._lone()
                 grammar.spell(data[at:end])
-            return end
-        byte = data[at]
+            if end == len(data) or data[end] not in (QUOTE, BACKSLASH):
+                return end
+        byte = data[end]
         if byte == QUOTE:
-            if grammar.watching:
-                if self.high:
-                    self._lone()
-                if self.in_key:
-                    grammar.end_key()
-                else:
-                    grammar.end_text()
-            self.state = COLON if self.in_key else AFTER if self.brackets else DONE
+            try:
+                self._unquote()
+            except Refusal as refusal:
+                refusal.ahead += end - at
+                raise
         elif byte == BACKSLASH:
             self.state = ESCAPE
         elif byte < 0x20:
@@ -318,7 +316,20 @@ class Scanner:
                 raise Refusal(StreamCode.UTF8, f"{_shown(byte)} starts no UTF-8 sequence")
             self._spell_byte(byte)
             self.state = CONTINUATION
-        return at + 1
+        return end + 1
+
+    def _unquote(self) -> None:
+        """The closing quote of the open key or string."""
+        grammar = self.grammar
+        if grammar.watching:
+            if self.high:
+                self._lone()
+            if self.in_key:
+                grammar.end_key()
+                self.state = COLON
+                return
+            grammar.end_text()
+        self.state = AFTER if self.brackets else DONE
 
     def _inside(self, byte: int) -> None:
         """One byte of an escape, of a UTF-8 sequence or of a literal."""

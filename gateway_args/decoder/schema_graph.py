@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin
 
 from gateway_args.decoder import graph
-from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode
+from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -83,7 +83,7 @@ def lower(schema: Any, resources: Mapping[str, Any], matcher: Callable[[str], Ca
 
     The schemas must be plain parsed JSON in which no object stands in two places.
     """
-    return _Lowering(schema, resources, matcher).root
+    return seal(_Lowering(schema, resources, matcher).root)
 
 
 class _Lowering:
@@ -98,7 +98,6 @@ class _Lowering:
         self.anchors: dict[tuple[str, str], Any] = {}
         self.nodes: dict[int, Node] = {}
         self.unfilled: list[tuple[Node, dict[str, Any], Place]] = []
-        self.shapes: list[ObjectShape] = []
         for uri, document in resources.items():
             self._index(document, Place(uri, MODERN, f"{uri}#"))
         root = Place("", MODERN, f"{ROOT}#")
@@ -106,8 +105,6 @@ class _Lowering:
         self.root = self.node(schema, root)
         while self.unfilled:
             self._fill(*self.unfilled.pop())
-        for shape in self.shapes:
-            shape.settle()
 
     def _index(self, document: Any, place: Place) -> None:
         """Notes the place of every subschema, the resources that have an `$id`, and the anchors."""
@@ -215,7 +212,6 @@ class _Lowering:
             most=_count(schema, "maxProperties"),
         )
         shape.ranks = {name: rank for rank, name in enumerate(shape.properties)}
-        self.shapes.append(shape)
         return shape
 
     def _array(self, schema: dict[str, Any], place: Place, dialect: Dialect) -> ArrayShape | None:
@@ -300,7 +296,6 @@ def _one_of(values: list[Any]) -> list[Node]:
                 node = Node(graph.OBJECT)
                 members = {name: _constant(member) for name, member in value.items()}
                 node.object = ObjectShape(members, rest=Node(0), required=frozenset(members))
-                node.object.settle()
                 nodes.append(node)
     if texts:
         scalars.string = StringShape(sorted(texts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateway_args.decoder import graph
-from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode
+from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
 
 TEXTS = ("bytes", "json", "multi-host-url", "str", "url", "uuid")
 TEXTS_OR_NUMBERS = ("complex", "date", "datetime", "decimal", "time", "timedelta")
@@ -31,7 +31,7 @@ MAY_BE_ABSENT = ("chain", "custom-error", "default", "json-or-python", "lax-or-s
 
 def lower(core: Any) -> Node:
     """The root node of a pydantic core schema."""
-    return _Lowering(core).root
+    return seal(_Lowering(core).root)
 
 
 class _Lowering:
@@ -41,14 +41,11 @@ class _Lowering:
         self.definitions: dict[str, Any] = {}
         self.nodes: dict[int, Node] = {}
         self.unfilled: list[tuple[Node, dict[str, Any], dict[str, Any]]] = []
-        self.shapes: list[ObjectShape] = []
         self.stripped = False  # texts are stripped before their length is judged
         self._survey(core)
         self.root = self.node(core, {})
         while self.unfilled:
             self._fill(*self.unfilled.pop())
-        for shape in self.shapes:
-            shape.settle()
 
     def _survey(self, core: Any) -> None:
         """Collects the definitions, and whether any text is stripped."""
@@ -161,7 +158,6 @@ class _Lowering:
         extra = core.get("extra_behavior") or config.get("extra_fields_behavior")
         if extra == "forbid":
             shape.rest = Node(0)
-        self.shapes.append(shape)
         return shape
 
     def _may_be_absent(self, core: dict[str, Any]) -> bool:

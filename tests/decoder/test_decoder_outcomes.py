@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -242,6 +244,28 @@ def test_looking_at_what_may_come_next_changes_nothing() -> None:
     plain.push(VALID)
     assert looked.grammar_work == plain.grammar_work
     assert looked.finish() == plain.finish()
+
+
+def test_the_codes_in_the_docs_are_these() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "stream-decoder.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(STREAM-\w+)` \|", text, re.MULTILINE) == list(StreamCode)
+
+
+def test_what_one_stream_saw_changes_nothing_for_the_next() -> None:
+    # Each definition stands in the other's place: where such a cycle is cut must not depend on what came first.
+    raw = {
+        "$defs": {
+            "a": {"anyOf": [{"$ref": "#/$defs/b"}, {"required": ["x"]}]},
+            "b": {"allOf": [{"$ref": "#/$defs/a"}, {"maxProperties": 1}]},
+        },
+        "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}},
+    }
+    documents = [b'{"a":{"y":1,"z":1}}', b'{"b":{"y":1,"z":1}}', b'{"a":{},"b":{}}', b'{"b":[],"a":{"x":1}}']
+    fresh = [repr(outcome(compile_schema(raw), [document])) for document in documents]
+    for order in (documents, documents[::-1]):
+        shared = compile_schema(raw)
+        said = {document: repr(outcome(shared, [document])) for document in order}
+        assert [said[document] for document in documents] == fresh
 
 
 def test_a_framing_that_is_none_is_an_error() -> None:
