@@ -154,24 +154,22 @@ def replay(path: str | Path, *, format: Format | None = None, prompt: str | None
     hash was kept. Nothing that stands in the file raises; a file that cannot be read does (`OSError`).
     """
     lines, problems = _read(Path(path).read_bytes())
-    opening = lines[0] if lines else {}
-    steps = lines[1:]
     chain = str(lines[-1].get("chain", "")) if lines else ""
-    ends = [step["end"] for step in steps if "end" in step]
-    end = str(ends[0][0]) if ends else None
-    deltas = sum("delta" in step for step in steps)
-    if problems:
-        return ReplayReport(deltas, 0, (), end, chain, tuple(problems), ())
+    deltas = sum("delta" in line for line in lines)
+    events, outcomes, end = 0, list[CallOutcome](), None
     notes = []
-    if opening["version"] != version("gateway-args"):
-        notes.append(f"written by version {opening['version']}, replayed by {version('gateway-args')}")
-    try:
-        setting = _setting(opening, format, prompt)
-        if setting.opening() | {"version": opening["version"], "prompt": opening["prompt"]} != _content(opening):
-            problems.append("the opening does not say what its own request comes to")
-        events, outcomes = _repeat(setting.guard(), steps, problems)
-    except (FormatError, LifecycleError, KeyError, TypeError, ValueError) as error:
-        return ReplayReport(deltas, 0, (), end, chain, (*problems, f"the opening: {error}"), tuple(notes))
+    if not problems:
+        opening, *steps = lines
+        try:
+            end = steps[-1]["end"][0]
+            if opening["version"] != version("gateway-args"):
+                notes.append(f"written by version {opening['version']}, replayed by {version('gateway-args')}")
+            setting = _setting(opening, format, prompt)
+            if {**setting.opening(), "version": opening["version"], "prompt": opening["prompt"]} != _content(opening):
+                problems.append("the opening does not say what its own request comes to")
+            events, outcomes = _repeat(setting.guard(), steps, problems)
+        except (FormatError, LifecycleError, AttributeError, LookupError, TypeError, ValueError) as error:
+            problems.append(f"what was recorded cannot be replayed: {error!r}")
     return ReplayReport(deltas, events, tuple(outcomes), end, chain, tuple(problems), tuple(notes))
 
 

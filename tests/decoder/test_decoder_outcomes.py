@@ -235,6 +235,44 @@ def test_what_may_come_next_names_every_byte_of_a_valid_document() -> None:
     assert decoder.expected_next == {Expected.NOTHING}
 
 
+def test_what_may_come_next_is_what_some_alternative_admits() -> None:
+    schema = compile_schema(
+        {
+            "anyOf": [
+                {"properties": {"kind": {"const": "a"}, "v": {"type": "array"}}, "required": ["kind", "v"]},
+                {"properties": {"kind": {"const": "b"}, "v": {"type": "null"}}, "required": ["kind"]},
+            ],
+            "type": "object",
+        }
+    )
+    decoder = StreamDecoder(schema)
+    assert decoder.expected_next == {Expected.OBJECT}
+    decoder.push(b'{"v":')
+    assert decoder.expected_next == {Expected.ARRAY, Expected.NULL}
+    other = StreamDecoder(schema)
+    other.push(b'{"kind":"a"')
+    assert other.expected_next == {Expected.COMMA}, "the first alternative still needs v, the second is dead"
+    other.push(b',"v":')
+    assert other.expected_next == {Expected.ARRAY}
+    open_number = StreamDecoder(compile_schema({"type": "number"}))
+    open_number.push(b"-")
+    assert open_number.expected_next == {Expected.DIGITS}
+    open_number.push(b"1")
+    assert open_number.expected_next == {Expected.DIGITS, Expected.NOTHING}
+
+
+@pytest.mark.parametrize("most", [1, 2, 9])
+@pytest.mark.parametrize("text", ["\\ud83dx", "\\ud83d\\n", "\\ud83d\\ud83d", "\\ud83d\u00e9", "\\udc00\\ud83d"])
+def test_half_a_surrogate_pair_is_one_character_until_the_end_refuses_it(text: str, most: int) -> None:
+    schema = compile_schema({"items": {"maxLength": most}, "additionalProperties": {"maxLength": 0}})
+    said = same_for_every_cut(schema, f'["{text}"]'.encode())
+    assert isinstance(said, Refused)
+    assert said.code is (StreamCode.GRAMMAR if most < 2 else StreamCode.SEMANTIC)
+    key = same_for_every_cut(schema, f'{{"{text}":""}}'.encode())
+    assert isinstance(key, Refused)
+    assert key.rule == "surrogate"
+
+
 def test_looking_at_what_may_come_next_changes_nothing() -> None:
     looked = StreamDecoder(COMPILED)
     for byte in VALID:

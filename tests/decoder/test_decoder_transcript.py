@@ -195,6 +195,56 @@ def test_a_chain_forged_over_other_deltas_still_has_to_say_what_they_say(tmp_pat
     assert any("other outcomes than were recorded" in problem for problem in report.problems)
 
 
+def test_nothing_that_stands_in_the_file_raises(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    _record(path, size=40)
+    lines = [json.loads(line) for line in _lines(path)]
+    changed = 0
+    for index in (0, 1, len(lines) - 1):
+        for key in lines[index]:
+            for junk in (None, [], {}, "x", -1, [1, [2]], {"name": 3}):
+                forged = [{name: value for name, value in line.items() if name != "chain"} for line in lines]
+                forged[index][key] = junk
+                if junk == {}:
+                    forged[index].pop(key)
+                written: list[str] = []
+                transcript = Transcript(Setting(HERMES), lambda line: None)
+                transcript.chain, transcript._write = "", written.append
+                for line in forged:
+                    transcript._line(line)
+                path.write_text("".join(written), encoding="utf-8")
+                report = replay(path)
+                changed += not report.ok
+    assert changed > 100
+
+
+def test_a_forced_output_is_replayed_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    lines: list[str] = []
+    setting = Setting(formats.forced("f"), TOOLS)
+    core = setting.guard(Transcript(setting, lines.append))
+    core.feed('{"x": 1}')
+    core.finish("stop")
+    path.write_text("".join(lines), encoding="utf-8")
+    report = replay(path)
+    assert report.ok, report.problems
+    assert [outcome.outcome for outcome in report.outcomes] == [Accepted({"x": 1})]
+
+
+def test_another_version_of_the_package_is_noted_and_not_held_against_it(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    written: list[str] = []
+    setting = Setting(HERMES)
+    transcript = Transcript(setting, lambda line: None)
+    transcript.chain, transcript._write = "", written.append
+    transcript._line({**setting.opening(), "version": "0.0.1"})
+    setting.guard(transcript).finish("stop")
+    path.write_text("".join(written), encoding="utf-8")
+    report = replay(path)
+    assert report.ok, report.problems
+    assert "0.0.1" in report.notes[0]
+
+
 @pytest.mark.parametrize("content", [b"", b"\n", b"[]\n", b'{"transcript": 2, "n": 0}\n', b"\xff\xfe", b"{" * 5000])
 def test_a_file_that_is_no_transcript_is_a_problem_and_no_exception(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "evidence.jsonl"

@@ -52,6 +52,11 @@ class Options(TypedDict):
 
 
 @dataclass
+class Node:
+    next: Node | None
+
+
+@dataclass
 class Search:
     query: str
     options: Options
@@ -133,6 +138,10 @@ REFUSED: list[tuple[Any, str, str]] = [
     (dict[str, int], '{"a":1,"b":"1"}', '{"a":1,"b":'),
     (Annotated[str, Field(max_length=2)], '"abc"', '"ab'),
     (bool, "1", ""),
+    (int | str | None, "[1]", ""),
+    (None, "1", ""),
+    (Annotated[int, Field(lt=10)], "10", "1"),
+    (list[Circle | Group], '[{"kind":"group","radius":1}]', '[{"kind":"group","radius":1'),
 ]
 
 
@@ -183,6 +192,11 @@ def _length(value: Any) -> Any:
         (Annotated[dict[int, str], Field(max_length=1)], '{"1":"a","01":"b"}'),
         (tuple[int, ...], "[1,2,3]"),
         (Any, '{"anything":[1]}'),
+        (int | str | None, '"a"'),
+        (Circle | Group, '{"kind":"group","shapes":[]}'),
+        (Literal["a", None], "null"),
+        (Annotated[int, Field(lt=10)], "9"),
+        (Node, '{"next":{"next":null}}'),
         (TypeAdapter(list[int]), "[1]"),
     ],
 )
