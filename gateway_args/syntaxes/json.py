@@ -159,7 +159,7 @@ class JsonReader(Reader):
             else:
                 code = self._step(engine)
             if code != YES:
-                if code == MORE:
+                if code == MORE or code == MARKER:
                     self._settle(engine)
                 return code
 
