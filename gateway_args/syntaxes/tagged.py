@@ -60,6 +60,8 @@ class Tagged(Syntax):
     """A value's closer; `{name}` in it is the parameter's key."""
     around: str = ""
     """White space that the template writes on each side of a value."""
+    inline: bool = False
+    """The template writes nothing around values: what `around` says holds for one short line that stands alone."""
     between: str = ""
     """White space that the template writes before a tag: layout where a value's closer is missing."""
     text_types: tuple[str, ...] = ()
@@ -197,7 +199,22 @@ class Frame:
 class TaggedReader(Reader):
     """Reads one tagged call."""
 
-    __slots__ = ("_args", "_bound", "_frames", "_id", "_key", "_kept", "_line", "_name", "_place", "_quoted", "_stops", "_type", "_value")
+    __slots__ = (
+        "_args",
+        "_bound",
+        "_frames",
+        "_id",
+        "_kept",
+        "_key",
+        "_line",
+        "_name",
+        "_place",
+        "_quoted",
+        "_stops",
+        "_type",
+        "_value",
+        "_wrapped",
+    )
 
     def __init__(self, bound: BoundTagged) -> None:
         self._bound = bound
@@ -210,6 +227,7 @@ class TaggedReader(Reader):
         self._type: str | None = None  # what its attribute says
         self._value = Value()
         self._quoted = False  # its text stands between quotes
+        self._wrapped = False  # the template's white space stands before it
         self._line = False  # the text before `engine.pos` ends a line
         self._stops: Stops | None = None
         self._args: Arguments | None = None
@@ -404,6 +422,11 @@ class TaggedReader(Reader):
             size += 1
         if size < len(around) and at + size == len(buf) and not engine.final:
             return MORE
+        if bound.syntax.inline and size:
+            alone = self._alone(engine, at + size)
+            if alone == MORE:
+                return MORE
+            size = size if alone == YES else 0
         self._quoted = False
         if bound.quotes and not size:
             if buf.startswith(bound.quotes[0], at):
@@ -418,10 +441,22 @@ class TaggedReader(Reader):
             engine.spoil(engine.pos, Why.DUPLICATE)
         else:
             engine.drop(engine.pos, Why.ENVELOPE if self._quoted else Why.LAYOUT)
-        self._line = around[:size].endswith("\n")
+        self._wrapped = bool(around) and size == len(around) and not self._quoted
+        self._line = self._wrapped and around.endswith("\n")
         self._stops = bound.stops(engine.stage, self._quoted)
         self._place = _VALUE
         return YES
+
+    def _alone(self, engine: Engine, at: int) -> int:
+        """Whether the value at `at` is one short line, the template's white space and the closer."""
+        buf = engine.buf
+        around = self._bound.syntax.around
+        limit = at + engine.limits.max_layout
+        stop = buf.find(around, at, limit)
+        if stop < 0:
+            return NO if engine.final or len(buf) >= limit else MORE
+        code, end = self._bound.closer.match(buf, stop + len(around), self._key, engine.final)
+        return self._followed(engine, end) if code == YES else code
 
     def _nest(self, engine: Engine) -> int:
         """The parameter's value is written as parameters of its own."""
@@ -478,7 +513,9 @@ class TaggedReader(Reader):
         """The value's text ends at `at`, where its closer stands (up to `end`) or should."""
         bound = self._bound
         buf = engine.buf
-        layout = "" if self._quoted else bound.syntax.around if how == _CLOSER else bound.layout
+        layout = bound.syntax.around if how == _CLOSER else bound.layout
+        if self._quoted or (how == _CLOSER and bound.syntax.inline and not self._wrapped):
+            layout = ""
         size = 0
         while size < min(len(layout), at - engine.pos) and buf[at - 1 - size] == layout[-1 - size]:
             size += 1
@@ -611,13 +648,14 @@ class TaggedReader(Reader):
             self._type,
             self._value.save(),
             self._quoted,
+            self._wrapped,
             self._line,
             None if self._args is None else self._args.save(),
             self.whole,
         ]
 
     def load(self, saved: list[object]) -> None:
-        place, name, id, frames, key, type, value, quoted, line, args, whole = saved
+        place, name, id, frames, key, type, value, quoted, wrapped, line, args, whole = saved
         self._place = int(place)  # type: ignore[call-overload]
         self._name = str(name)
         self._id = None if id is None else str(id)
@@ -627,6 +665,7 @@ class TaggedReader(Reader):
         self._type = None if type is None else str(type)
         self._value.load(value)  # type: ignore[arg-type]
         self._quoted = bool(quoted)
+        self._wrapped = bool(wrapped)
         self._line = bool(line)
         self._args = None if args is None else Arguments.load(args)  # type: ignore[arg-type]
         self.whole = bool(whole)
