@@ -733,8 +733,11 @@ class Engine:
         """A bare call that broke ends where it did: nothing closes it."""
         if self.stage.kind == "content":
             self.candidate = False
-            if self.in_call:
+            if self.in_call:  # what is held back is junk behind it
+                parts, held = self.parts, self.held
+                self.parts, self.held = [], 0
                 self.end_call(self.mark)
+                self.parts, self.held = parts, held
 
     def _root(self) -> str:
         """Where the end of the turn leads: out of every call and wrapper."""

@@ -344,7 +344,7 @@ class Arguments:
         json = "".join(pieces)
         limit = engine.limits.max_arguments
         if limit is not None and self._size + len(json) > limit:
-            json, engine.pos = cut_pieces(pieces, ends, start, limit - self._size)
+            json, engine.pos = _cut(pieces, ends, start, limit - self._size)
             engine.why = Why.LIMIT
             self.whole = False
             code = BROKE
@@ -392,7 +392,7 @@ class Arguments:
         return self
 
 
-def cut_pieces(pieces: list[str], ends: list[int], start: int, room: int) -> tuple[str, int]:
+def _cut(pieces: list[str], ends: list[int], start: int, room: int) -> tuple[str, int]:
     """The first `room` characters of these fragments and where their text ends; an escape is sent whole or not."""
     sent = []
     for piece, end in zip(pieces, ends, strict=True):

@@ -2,7 +2,7 @@
 
 Text that is written waits until the delta is read. It waits longer while the call has not started, or while a
 parenthesis could still be a tuple's (a place for its bracket is kept). Both are bounded by `max_held`; `max_arguments`
-cuts the last fragment short, at a character of the text and never inside an escape.
+ends the fragments before the word, number, key or character of a string that would pass it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ..events import Why
 from ..literals import json_string_fragment
-from .arguments import cut_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +57,8 @@ class Fragments:
 
     def _say_text(self, engine: Engine, text: str, end: int) -> None:
         """Text of a string, as it stands in JSON. Where a cut may have to be found in it, each character is one."""
-        json = json_string_fragment(text)
-        if json == text or (engine.limits.max_arguments is None and not engine.controls):
-            self._say(json, end)
+        if engine.limits.max_arguments is None and not engine.controls:
+            self._say(json_string_fragment(text), end)
             return
         start = end - len(text)
         for n, char in enumerate(text, 1):
@@ -69,11 +67,14 @@ class Fragments:
     def _room(self, engine: Engine) -> int:
         """How far a string may be read: all of the text, or what may still be held."""
         end = len(engine.buf)
-        if self._sends or self._skip is not None:
+        if self._sends or (self._skip is not None and self.started):
             return end
         return min(end, engine.pos + max(0, engine.limits.max_held - engine.unaccounted()))
 
     def _drop(self, engine: Engine, end: int) -> None:
+        """Text of a value that is not written. Before the call starts it is held, for the start to account for."""
+        if not self.started:
+            return
         if self._skip is Why.DUPLICATE:
             engine.spoil(end, Why.DUPLICATE)
         elif self._skip is not None:
@@ -93,8 +94,10 @@ class Fragments:
         within = True
         limit = engine.limits.max_arguments
         if limit is not None and self._size + len(json) > limit:
-            json, end = cut_pieces(out, ends, -1 if engine.held else engine.mark, limit - self._size)
-            engine.pos = end
+            out, ends = _within(out, ends, limit - self._size)
+            json = "".join(out)
+            end = ends[-1] if ends else engine.mark
+            engine.pos = max(end, engine.mark)
             engine.why = Why.LIMIT
             self.whole = within = False
         self._size += len(json)
@@ -108,11 +111,8 @@ class Fragments:
             json = "".join(self._pending) + json
             self._pending = []
         if engine.control_before(end):
-            room = len(json)
             for piece, piece_end in zip(out, ends, strict=True):
-                if room > 0:
-                    engine.arguments(piece[:room], min(piece_end, end))
-                    room -= len(piece)
+                engine.arguments(piece, piece_end)
         else:
             engine.arguments(json, end)
         return within
@@ -131,3 +131,12 @@ class Fragments:
         self._skip = None if skip is None else Why(str(skip))
         self._spread = bool(spread)
         self.started = bool(started)
+
+
+def _within(out: list[str], ends: list[int], room: int) -> tuple[list[str], list[int]]:
+    """The fragments that fit in this many characters, and where their text ends."""
+    size = n = 0
+    while n < len(out) and size + len(out[n]) <= room:
+        size += len(out[n])
+        n += 1
+    return out[:n], ends[:n]

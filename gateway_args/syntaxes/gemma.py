@@ -155,25 +155,31 @@ class GemmaWriter(Writer):
         """A value whose type decides what it is: held to its close."""
         buf = engine.buf
         special = _special(self._delimiter[0])
-        room = max(0, engine.limits.max_held - self._atom_size)
+        type = self._type(engine)
         at = engine.pos
-        end = min(len(buf), at + room)
         while True:
+            if type is not None and type.only_string:  # the text may be null
+                if not self._maybe_null():
+                    return self._as_string(engine)
+                end = min(len(buf), at + 1)
+            else:
+                end = min(len(buf), at + max(0, engine.limits.max_held - self._atom_size))
             match = special.search(buf, at, end)
             stop = end if match is None else match.start()
             if stop > at:
                 self._keep(engine, buf[at:stop], stop)
                 at = stop
             if match is None:
-                if at < len(buf) and buf[at] == self._delimiter[0]:
-                    code, stop = self._delimiter_at(engine, at)
-                    if code == YES:
-                        return self._close_typed(engine, stop)
-                    if code == MORE:
-                        return MORE
-                if at < len(buf):
-                    return self._overlong(engine)
-                return self._not_null(engine)
+                if at == len(buf):
+                    return MORE
+                if type is not None and type.only_string:
+                    continue
+                if self._atom_size < engine.limits.max_held:
+                    continue
+                code, stop = self._delimiter_at(engine, at)
+                if code == MORE:
+                    return MORE
+                return self._close_typed(engine, stop) if code == YES else self._overlong(engine)
             code, stop, text = self._character(engine, at, False)
             if code == DONE:
                 return self._close_typed(engine, stop)
@@ -187,14 +193,8 @@ class GemmaWriter(Writer):
         self._atom_size += len(text)
         engine.pos = end
 
-    def _not_null(self, engine: Engine) -> int:
-        """A string that may be null streams as soon as it cannot be null any more."""
-        type = self._type(engine)
-        if type is not None and type.only_string and (self._atom_size > 4 or not self._maybe_null()):
-            return self._as_string(engine)
-        return MORE
-
     def _maybe_null(self) -> bool:
+        """A string that may be null is sent as soon as it cannot be null any more."""
         text = "".join(self._text)
         return any(null.startswith(text) for null in _NULLS)
 

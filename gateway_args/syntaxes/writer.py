@@ -47,7 +47,7 @@ _CLOSES: Final = {"]": "[", "}": "{", ")": "("}
 
 
 # What of a writer is saved as it is.
-_FIELDS: Final = ("_frames", "_place", "_quote", "_in_key", "_lead", "_atom_size", "whole")
+_FIELDS: Final = ("_frames", "_place", "_quote", "_in_key", "_doubled", "_lead", "_atom_size", "whole")
 
 
 class Writer(Fragments):
@@ -58,6 +58,7 @@ class Writer(Fragments):
     __slots__ = (
         "_atom",
         "_atom_size",
+        "_doubled",
         "_frames",
         "_in_key",
         "_keys",
@@ -82,6 +83,7 @@ class Writer(Fragments):
         self._place = FIRST_KEY if frames else VALUE
         self._quote = ""  # what closes the string; its prefix is in front, if it has one
         self._in_key = False
+        self._doubled = False  # in the second value of a key
         self._keys: set[str] = set()  # of the arguments
         self._keys_size = 0
         self._lead = ""  # what is written before the number or word
@@ -192,7 +194,7 @@ class Writer(Fragments):
 
     def _space(self, engine: Engine, at: int) -> bool:
         """White space up to `at` is held for what follows, within bounds. False: more is held than may be."""
-        if self._skip is not None:
+        if self._skip is not None and self.started:
             self._flush(engine)
             self._drop(engine, at)
             return True
@@ -295,11 +297,12 @@ class Writer(Fragments):
         engine.pos = at
         self._atom.append(buf[start:at])
         self._atom_size += at - start
-        if self._atom_size > engine.limits.max_held:
+        if self._atom[0][0].isalpha():
+            if self._atom_size > 5:  # no word is longer than False
+                engine.why = Why.ARGUMENTS
+                return BROKE
+        elif self._atom_size > engine.limits.max_held:
             engine.why = Why.LIMIT
-            return BROKE
-        if self._atom[0][0].isalpha() and self._atom_size > 5:  # no word is longer than False
-            engine.why = Why.ARGUMENTS
             return BROKE
         if at == end:
             return MORE
@@ -328,7 +331,8 @@ class Writer(Fragments):
 
     def _value_over(self, engine: Engine) -> None:
         """A value ended at `engine.pos`."""
-        if self._skip is Why.DUPLICATE and len(self._frames) == 1 and self._frames in "c{":
+        if self._doubled and len(self._frames) == 1:
+            self._doubled = False
             self._flush(engine)
             engine.spoil(engine.pos, Why.DUPLICATE)
             self._skip = None
@@ -386,6 +390,7 @@ class Writer(Fragments):
                 if not self._flush(engine):
                     return BROKE
                 self._skip = Why.DUPLICATE
+                self._doubled = True
             else:
                 self._keys.add(key)
                 self._keys_size += len(key)
@@ -402,7 +407,9 @@ class Writer(Fragments):
         if self._place == JOINT:
             self._string_over(engine, engine.pos)
         elif self._place == ATOM and engine.final:
+            word = self._atom[0][0].isalpha()
             self._write_atom(engine, "".join(self._atom), engine.pos)
+            self.whole = self.whole and word  # a number that only the end of the output ended may have more digits
         self._flush(engine)
         if engine.final and (engine.pos < len(engine.buf) or self._place in (STRING, ATOM, TYPED)):
             engine.spoil(len(engine.buf), Why.UNTERMINATED)
