@@ -327,10 +327,11 @@ class Grammar:
             for shape, branch in self.numbers
             if shape.exact and (shape.low if negative else shape.high) is not None
         ]
+        room = max(0, MAX_DIGITS + 1 - len(number))
         if not exact:
-            number += run[: MAX_DIGITS + 1 - len(number)]
+            number += run[:room]
             return
-        for index, digit in enumerate(run[: MAX_DIGITS + 1 - len(number)]):
+        for index, digit in enumerate(run[:room]):
             number.append(digit)
             for shape, branch in exact:
                 if branch.alive and len(number) <= MAX_DIGITS and shape.excludes(int(number)):

@@ -152,7 +152,8 @@ def guard(
     """
     core = Guard(parser, tools, limits=limits, transcript=transcript)
     if hasattr(engine_stream, "__aiter__"):
-        return _drive_async(engine_stream, core, cancel or getattr(engine_stream, "aclose", None))
+        stop = getattr(engine_stream, "aclose", None) or getattr(engine_stream, "close", None)
+        return _drive_async(engine_stream, core, cancel or stop)
     return _drive(engine_stream, core, cancel or getattr(engine_stream, "close", None))
 
 

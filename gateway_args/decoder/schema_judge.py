@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from gateway_args.decoder.graph import Node
 
-LONGEST_MESSAGE = 400
-
 
 class SchemaJudge:
     """The judge of the documents of one schema; `root` is the schema's graph."""
@@ -58,8 +56,7 @@ class SchemaJudge:
         """The value itself, when the schema admits it."""
         if not self._validator.is_valid(value):
             error = next(iter(self._validator.iter_errors(value)))
-            message = error.message if len(error.message) <= LONGEST_MESSAGE else error.message[:LONGEST_MESSAGE] + "…"
-            raise AdmissionError(error.kind.name, message, path=path_of(error.instance_path))
+            raise AdmissionError(error.kind.name, error.message, path=path_of(error.instance_path))
         return value
 
     def canonical(self, value: Any, admitted: Any) -> bytes:

@@ -18,6 +18,7 @@ from gateway_args.decoder.scanner import Scanner
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
+LONGEST_MESSAGE = 400
 
 
 class StreamDecoder(Generic[T_co]):
@@ -89,6 +90,8 @@ class StreamDecoder(Generic[T_co]):
         return self._outcome or self._refuse(StreamCode.TRUNCATED, reason)
 
     def _refuse(self, code: StreamCode, message: str, rule: str = "", path: str = "") -> Refused:
+        if len(message) > LONGEST_MESSAGE:  # names and texts of the document stand in it
+            message = message[:LONGEST_MESSAGE] + "…"
         self._outcome = refused = Refused(code, message, self._scanner.offset, rule, path)
         self._buffer.clear()
         return refused

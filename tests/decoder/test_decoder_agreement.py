@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def agree(schema: CompiledSchema[Any], document: bytes, framing: Any = "json") -> str:
     """Checks that the stream says what the whole decoder says; gives the code, or "accepted"."""
-    said = same_for_every_cut(schema, document, every_split=len(document) <= 40, framing=framing)
+    said = same_for_every_cut(schema, document, every_split=len(document) <= 100, framing=framing)
     try:
         value = schema.decode(document, framing)
     except AdmissionError:
@@ -138,10 +138,14 @@ def _counts_bytes(self: Grammar, run: bytes, *, escaped: bool = False) -> None:
 
 
 ORIGINAL_SPELL = Grammar.spell
+plantable = pytest.mark.skipif(
+    isinstance(Grammar.kill, type(list.append)), reason="the methods of a compiled class cannot be replaced"
+)
 UNION = compile_schema({"anyOf": [{"properties": {"é": {"maxLength": 2}}, "required": ["é"]}, RECORD]})
 UNION_DOCUMENTS = [VALID, '{"é":"éé"}'.encode(), b'{"\\u00e9":"\\u00e9\\ud83d\\ude00"}', *HOSTILE.values()]
 
 
+@plantable
 def test_a_grammar_that_admits_too_much_authorises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = [agree(UNION, document) for document in UNION_DOCUMENTS]
     monkeypatch.setattr(Grammar, "kill", _kills_nothing)
@@ -150,6 +154,7 @@ def test_a_grammar_that_admits_too_much_authorises_nothing(monkeypatch: pytest.M
     assert faulty.count(StreamCode.SEMANTIC) > sound.count(StreamCode.SEMANTIC), "the fault did nothing"
 
 
+@plantable
 @pytest.mark.parametrize(
     ("method", "fault"),
     [("kill", _kills_the_document), ("spell", _forgets_escapes), ("spell", _counts_bytes)],
