@@ -145,9 +145,11 @@ class Scanner:
                 else:
                     byte = data[at]
                     if byte <= 0x20 and byte in SPACE_BYTES and not self.canonical:
-                        found = SPACE.match(data, at)
-                        assert found is not None
-                        at = found.end()
+                        at += 1
+                        if at < size and data[at] <= 0x20:
+                            found = SPACE.match(data, at)
+                            assert found is not None
+                            at = found.end()
                         continue
                     if state == AFTER:
                         if byte == 0x2C:

@@ -123,7 +123,7 @@ def main() -> int:
                 slow = who is ours and size == 4 and spent > MOST
                 status |= slow
                 note = f"(at most {MOST:.0f})" if who is ours and size == 4 else ""
-                micro = spent * unit() * 1e6
+                micro = spent * min(unit() for _ in range(5)) * 1e6
                 print(
                     f"{name:14} {size:4} bytes  {who.__name__:11} {spent:6.3f} units, {micro:6.2f} µs a push",
                     note,
