@@ -10,6 +10,7 @@ from .framed import Framed
 from .gemma import Gemma
 from .json import Json
 from .python import Python
+from .python_objects import PythonObjects
 from .tagged import Tagged
 
 SYNTAXES: dict[str, type[Syntax]] = {
@@ -17,8 +18,9 @@ SYNTAXES: dict[str, type[Syntax]] = {
     "framed": Framed,
     "gemma": Gemma,
     "python": Python,
+    "python_objects": PythonObjects,
     "tagged": Tagged,
 }
 """The names under which tables choose a syntax."""
 
-__all__ = ["SYNTAXES", "Bound", "Framed", "Gemma", "Json", "Python", "Reader", "Syntax", "Tagged"]
+__all__ = ["SYNTAXES", "Bound", "Framed", "Gemma", "Json", "Python", "PythonObjects", "Reader", "Syntax", "Tagged"]

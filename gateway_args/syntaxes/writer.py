@@ -15,6 +15,7 @@ Decisions:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from ..events import Why
@@ -43,6 +44,7 @@ TYPED: Final = 10  # in a value that is written at its close
 OVER: Final = 11
 
 _ATOM_CHARS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")  # as JSON has it
 _CLOSES: Final = {"]": "[", "}": "{", ")": "("}
 
 
@@ -321,10 +323,13 @@ class Writer(Fragments):
         return YES
 
     def _write_atom(self, engine: Engine, written: str, end: int) -> bool:
-        value = read_python(written, 1)
-        if value is None or value.json is None:
-            return False
-        self._say(self._lead + value.json, end)
+        json = written
+        if _NUMBER.fullmatch(written) is None:
+            value = read_python(written, 1)
+            if value is None or value.json is None:
+                return False
+            json = value.json
+        self._say(self._lead + json, end)
         self._atom = []
         self._value_over(engine)
         return True
