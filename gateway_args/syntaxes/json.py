@@ -290,8 +290,8 @@ class JsonReader(Reader):
         if not self._started and not self._start(engine, at):
             return BROKE if not engine.candidate else REJECT
         args = self._args
+        engine.drop(at, Why.ENVELOPE)  # white space, which an end that closes the call would take or not by the cut
         if args is None or args.empty:
-            engine.drop(at, Why.ENVELOPE)
             engine.arguments("{}", at)
             self.whole = True
         else:
@@ -299,7 +299,6 @@ class JsonReader(Reader):
         engine.pos = at + 1
         shape = self._bound.syntax.shape
         if shape != "object" or self._bound.close:
-            engine.drop(at, Why.ENVELOPE)
             engine.end_call(at + 1)
         more = self._listed or shape == "lines"
         self._place = _AFTER_ITEM if more else _OVER
