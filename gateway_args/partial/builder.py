@@ -144,7 +144,7 @@ class Builder:
         place = self._place
         step: Any = self.step
         leaf = self.leaf
-        string = quote = other = after = opener = None
+        after = opener = None
         frame = _OUTSIDE
         items: Any = None
         closer = ""
@@ -158,74 +158,89 @@ class Builder:
         fault = ""
         while pos < size:
             if place <= _VALUE:
-                # A whole member or element, or what the piece has of it.
-                if place <= _KEY:
-                    read = member(text, pos)
-                    if read is not None:
-                        key, string, quote, other, after, opener = read.groups()
+                # Whole members or elements as long as they come, and of the last one what the piece has.
+                match = member if place <= _KEY else element
+                while (read := match(text, pos)) is not None:
+                    key, string, quote, other, after, opener = read.groups()
+                    if key is not None:
                         if key in items:
                             fault, pos = f"duplicate key {key!r}", read.start(1) - 1
                             break
                         step = key
-                else:
-                    read = element(text, pos)
-                    if read is not None:
-                        string, quote, other, after, opener = read.groups()
-                if read is not None:
                     pos = read.end()
                     if string is not None:
                         leaf = string
                         if not quote:
-                            changed = True
                             leaf = self._text = Text((string,))
                             place = _IN_STRING
-                            continue
+                            break
                     elif other is None:
-                        pass
+                        break
                     elif other in LITERALS:
                         leaf = LITERALS[other]
                     elif other[0] != "[":
                         if len(other) > LONGEST_NUMBER:
-                            changed = True
                             leaf = UNSEEN
-                            fault = "a number too long to read"
-                            pos = read.start(4 if place <= _KEY else 3) + LONGEST_NUMBER
+                            fault, pos = "a number too long to read", read.start(4) + LONGEST_NUMBER
                             break
                         leaf = int(other) if other.isdigit() else lexis.number(other)
                     elif len(other) > LONGEST_NUMBER or len(frames) >= self._limits.max_depth:
                         # By its elements: the one that is too long or too deep is the fault.
-                        after, opener = None, "["
-                        pos = read.start(4 if place <= _KEY else 3) + 1
+                        after, opener, pos = None, "[", read.start(4) + 1
+                        break
                     else:
                         leaf = lexis.raw_decode(other)[0]
                         if frame.kids is not None:
                             step = len(items) if closer == "]" else step
-                            frame.kids[step] = Frame.whole(leaf, step, base + read.end(4 if place <= _KEY else 3))
-                elif (
-                    place <= _KEY
-                    and (read := lexis.key(text, pos))
-                    and (read[2] or (read.end() == size and size - pos <= _HOLD))
-                ):
-                    if not read[2]:
-                        self._held = text[pos:]
+                            frame.kids[step] = Frame.whole(leaf, step, base + read.end(4))
+                    if after != "," or not closer:
                         break
-                    step = read[1] if "\\" not in read[1] else lexis.unescape(read[1])
-                    if step in items:
-                        fault, pos = f"duplicate key {step!r}", read.start(1) - 1
-                        break
-                    place = _VALUE if read[3] else _COLON
-                    pos = read.end()
-                    continue
-                elif place in (_FIRST_KEY, _FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
-                    after, opener = closer, None
-                    pos = read.end()
+                    changed = True
+                    if closer == "}":
+                        items[step] = leaf
+                        frame.keys.append(step)
+                        match = member
+                        place = _KEY
+                    else:
+                        items.append(leaf)
+                        place = _ITEM
+                    frame.marks.append(base + pos)
                 else:
-                    self._place, self.step, self.leaf = place, step, leaf
-                    pos, fault = self._token(text, pos, base)
-                    changed = changed or self.leaf is not leaf
-                    place, step, leaf = self._place, self.step, self.leaf
-                    if fault:
+                    leaf = NOTHING
+                    if pos == size:
                         break
+                    if place <= _KEY:
+                        read = lexis.key(text, pos)
+                        if read is not None and read[2]:
+                            step = read[1] if "\\" not in read[1] else lexis.unescape(read[1])
+                            if step in items:
+                                fault, pos = f"duplicate key {step!r}", read.start(1) - 1
+                                break
+                            place = _VALUE if read[3] else _COLON
+                            pos = read.end()
+                            continue
+                        if read is not None and read.end() == size and size - pos <= _HOLD:
+                            self._held = text[pos:]
+                            break
+                    if (
+                        place in (_FIRST_KEY, _FIRST_ITEM)
+                        and (read := lexis.separator(text, pos))
+                        and read[1] == closer
+                    ):
+                        after, opener = closer, None
+                        pos = read.end()
+                    else:
+                        self._place, self.step, self.leaf = place, step, leaf
+                        pos, fault = self._token(text, pos, base)
+                        changed = changed or self.leaf is not leaf
+                        place, step, leaf = self._place, self.step, self.leaf
+                        if fault:
+                            break
+                        continue
+                changed = True
+                if fault:
+                    break
+                if place == _IN_STRING:
                     continue
             elif place == _AFTER:
                 opener = None
@@ -313,7 +328,6 @@ class Builder:
                 place = _END
                 pos -= len(after or "")
             else:
-                changed = changed or place <= _VALUE
                 place = _AFTER
                 if after is None:
                     continue

@@ -29,10 +29,10 @@ _RUN = (
 _OTHER = rf"{_NUMBER}(?=[ \t\n\r,\]}}])|true|false|null|{_LIST}"
 _VALUE = rf'(?:(?:"({_PLAIN})("?)|({_OTHER})){_WS}([,\]}}])?|([\[{{]))'
 
-element = re.compile(_WS + _VALUE).match
-"""String up to its quote or an escape, that quote, another scalar or a list, the separator behind, or an opener."""
+element = re.compile(f"(?:((?!))|){_WS}{_VALUE}").match
+"""None for a key; a string up to its quote or an escape, that quote, another scalar or list, a separator, an opener."""
 member = re.compile(rf'{_WS}"({_PLAIN})"{_WS}:{_WS}{_VALUE}').match
-"""A key without escapes, then what `element` reads."""
+"""A key without escapes, and the same."""
 rest_of_string = re.compile(rf'({_RUN})("?){_WS}([,\]}}])?').match
 separator = re.compile(rf"{_WS}([,\]}}])").match
 space = re.compile(_WS).match

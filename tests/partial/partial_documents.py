@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ['say "hi"', "back\\slash", "a\nb\tc", "café", "😀 two", "\u2028", "[1, {", "\x07"]
 )
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda values: st.lists(values, max_size=4) | st.dictionaries(TEXT, values, max_size=4),
-    max_leaves=12,
-)
+_SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
+
+
+def _containers(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(values, max_size=4) | st.dictionaries(TEXT, values, max_size=4)
+
+
+PLAIN = st.recursive(_SCALAR, _containers, max_leaves=12)
+SHORT = _containers(st.recursive(_SCALAR, _containers, max_leaves=3))
+"""For what looks at every path at every prefix."""
 
 
 class Typed(NamedTuple):

@@ -8,18 +8,14 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from partial_documents import PLAIN, Typed, chunkings, documents, paths, records, seen, types, value_spans
+from partial_documents import PLAIN, SHORT, Typed, chunkings, documents, paths, records, seen, types, value_spans
 from pydantic import TypeAdapter
 
 from gateway_args.partial import Partial, PartialStream, decode
 
 
 @settings(max_examples=220)
-@given(
-    document=documents(
-        st.lists(PLAIN, min_size=1, max_size=4) | st.dictionaries(st.text(max_size=3), PLAIN, min_size=1)
-    )
-)
+@given(document=documents(SHORT))
 def test_every_path_reported_complete_at_any_prefix_already_has_its_final_value(document: tuple[Any, str]) -> None:
     value, text = document
     final = dict(paths(value))
@@ -37,7 +33,7 @@ def test_every_path_reported_complete_at_any_prefix_already_has_its_final_value(
     assert stream.partial.incomplete == ()
 
 
-@given(document=documents(st.lists(PLAIN, max_size=4) | st.dictionaries(st.text(max_size=3), PLAIN)))
+@given(document=documents(SHORT))
 def test_a_value_is_complete_from_the_first_token_behind_it_and_not_before(document: tuple[Any, str]) -> None:
     text = document[1]
     spans = dict(value_spans(text))
