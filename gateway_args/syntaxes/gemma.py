@@ -119,10 +119,10 @@ class GemmaWriter(Writer):
             if quoted and char == "\\":
                 escape = _ESCAPE.match(buf, at)
                 if escape is None:
-                    if not engine.final and _HALF_ESCAPE.match(buf, at):
+                    if _HALF_ESCAPE.match(buf, at):
                         return MORE
                     engine.why = Why.ARGUMENTS
-                    return BROKE if not engine.final or not _HALF_ESCAPE.match(buf, at) else MORE
+                    return BROKE
                 engine.pos = at = escape.end()
                 self._say(escape.group(), at)
                 continue

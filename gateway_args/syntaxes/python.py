@@ -132,11 +132,14 @@ class PythonWriter(Writer):
             size = 1 if private else 1 + len(following)
             self._say_text(engine, buf[at : at + size], at + size)
             return YES, at + size
-        if not engine.final and _HALF_ESCAPE.match(buf, at):
+        half = _HALF_ESCAPE.match(buf, at) is not None
+        if half and not engine.final:
             return MORE, at
         escape = PYTHON_ESCAPE.match(buf, at)
         char = None if escape is None else python_escape(escape)
         if escape is None or char is None:
+            if half:
+                return MORE, at
             engine.why = Why.ARGUMENTS
             return BROKE, at
         end = escape.end()
