@@ -132,7 +132,7 @@ class Engine:
         self.debt = 0  # unaccounted characters that came from the prompt
         # tokens: offsets in all of the text, and how much of it is accounted for
         self.starts: deque[int] | None = None
-        self.zero: deque[int] | None = None  # private characters whose token has no text
+        self.zero: set[int] | None = None  # private characters whose token has no text
         self.controls: deque[int] | None = None  # tokens without text that are no markers
         self.done = 0
         self.thought_tokens = 0
@@ -244,10 +244,17 @@ class Engine:
         """The unaccounted text up to `end`, cut where tokens without text stand: their events go between."""
         text = self._gather(end)
         controls = self.controls
-        if not controls or controls[0] >= self.done + len(text):
+        size = len(text)
+        if not controls or controls[0] >= self.done + size:
             return [text]
-        cuts = sorted({0, *(at - self.done for at in controls if at < self.done + len(text)), len(text)})
-        return [text[: cuts[0]], *(text[cuts[n] : cuts[n + 1]] for n in range(len(cuts) - 1))]
+        cuts = [0]
+        for at in controls:
+            if at - self.done >= size:
+                break
+            if at - self.done > cuts[-1]:
+                cuts.append(at - self.done)
+        cuts.append(size)
+        return [text[cuts[n] : cuts[n + 1]] for n in range(len(cuts) - 1)]
 
     def _account(self, text: str) -> str:
         """This text is accounted for: what an event shows of it."""
@@ -260,9 +267,10 @@ class Engine:
             start += cut
         zero = self.zero
         if zero is not None:
-            text = self.restore(text, start)
-            while zero and zero[0] < self.done:
-                zero.popleft()
+            said = self.restore(text, start)
+            if zero:
+                zero.difference_update(start + match.start() for match in _PRIVATE.finditer(text))
+            return said
         return text
 
     def restore(self, text: str, offset: int) -> str:
@@ -300,26 +308,26 @@ class Engine:
         if end <= self.mark and not self.held:
             return
         for stretch in self._stretches(end):
+            if self.controls:
+                self._flush_controls()
             text = self._account(stretch)
             tokens = self.count()
             if text or tokens:
                 if self.in_thought and tokens and why is not Why.MARKER:
                     self.thought_tokens += tokens
                 self.out.append(Dropped(text, why, tokens))
-            if self.controls:
-                self._flush_controls()
 
     def spoil(self, end: int, why: Why) -> None:
         """The unaccounted text up to `end` is malformed."""
         if end <= self.mark and not self.held:
             return
         for stretch in self._stretches(end):
+            if self.controls:
+                self._flush_controls()
             text = self._account(stretch)
             tokens = self.count()
             if text or tokens:
                 self.out.append(Malformed(text, why, tokens))
-            if self.controls:
-                self._flush_controls()
 
     def say(self, end: int) -> None:
         """The unaccounted text up to `end` is text of the state."""
@@ -330,6 +338,8 @@ class Engine:
             self.spoil(end, Why.STRAY)
             return
         for stretch in self._stretches(end):
+            if self.controls:
+                self._flush_controls()
             text = self._account(stretch)
             tokens = self.count()
             if text or tokens:
@@ -339,10 +349,12 @@ class Engine:
                 else:
                     self.texted = True
                     self.out.append(Content(text, tokens))
-            if self.controls:
-                self._flush_controls()
 
     def _flush_controls(self) -> None:
+        """Say the tokens without text that stand before what is accounted for next; events without text wait for none.
+
+        A thought ends before the text that ends it, so what stands in it is said by then.
+        """
         controls = self.controls
         while controls and controls[0] <= self.done:
             controls.popleft()
@@ -481,6 +493,8 @@ class Engine:
             self.out.append(ReasoningStart())
 
     def _leave_thought(self) -> None:
+        if self.controls:
+            self._flush_controls()
         self.in_thought = False
         self.out.append(ReasoningEnd())
 
@@ -558,6 +572,8 @@ class Engine:
         start = self.body - len(row.spelling)
         self._settle(start, row)
         self._mark_region()
+        if self.in_thought and stage.kind != "reasoning":
+            self._leave_thought()
         if stage.kind != "call":
             self.drop(self.body, Why.MARKER)
             self.pos = self.body
@@ -566,8 +582,6 @@ class Engine:
             self._rest(row.marker.after)
             self.after_call = False
             return
-        if self.in_thought:
-            self._leave_thought()
         self.stage = stage
         self._open_region(syntax)
         self.pos = self.body
@@ -904,6 +918,8 @@ class Engine:
         if self.calls >= self.limits.max_calls:
             self.why = Why.LIMIT
             return False
+        if self.controls and (end > self.mark or self.held):
+            self._flush_controls()
         if self.lead_text:
             self._lead_out()
         self.tool = self.tools.get(name) if self.tools is not None else None
@@ -912,8 +928,6 @@ class Engine:
         self.in_call = self.had_call = True
         source = self.take(end)
         self.out.append(CallStart(index, self.call_ids(index, name, id), name, declared, source, self.count()))
-        if self.controls:
-            self._flush_controls()
         return True
 
     def _lead_out(self) -> None:
@@ -929,13 +943,13 @@ class Engine:
         if self.controls and json == self.buf[self.mark : end] and not self.held:
             for stretch in self._stretches(end):
                 if stretch:
+                    self._flush_controls()
                     self.out.append(CallArguments(self.calls - 1, stretch, self._account(stretch), self.count()))
-                self._flush_controls()
             return
+        if self.controls and (end > self.mark or self.held):
+            self._flush_controls()
         source = self.take(end)
         self.out.append(CallArguments(self.calls - 1, json, source, self.count()))
-        if self.controls:
-            self._flush_controls()
 
     def pass_through(self, text: str, size: int) -> None:
         """A fragment that is new text as it came, when all text before it is accounted for and read."""
@@ -960,10 +974,10 @@ class Engine:
         self.tool = None
         if whole:
             self.complete += 1
+        if self.controls and (end > self.mark or self.held):
+            self._flush_controls()
         source = self.take(end)
         self.out.append(CallEnd(self.calls - 1, whole, source, self.count()))
-        if self.controls:
-            self._flush_controls()
 
 
 def _first_text(text: str, start: int, end: int) -> int:

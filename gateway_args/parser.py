@@ -239,7 +239,7 @@ class Parser:
             engine.out.append(ReasoningStart())
         if delta is not None:
             engine.starts = deque()
-            engine.zero = deque()
+            engine.zero = set()
             engine.controls = deque()
             for event in engine.out:
                 if isinstance(event, (CallStart, CallArguments, CallEnd)):
@@ -287,15 +287,25 @@ class Parser:
                 pieces.append(covered)
                 size += len(covered)
                 continue
-            starts.append(base + size)
             marker = spelled[ord(char) - FIRST_PRIVATE]
             head, found, tail = covered.partition(marker)
             if not found:
-                zero.append(base + size)
                 head, tail = "", covered
-            elif head:
+            if self._high and not head:  # half a pair, which the marker leaves alone
+                self._high = ""
+                pieces.append("\ufffd")
+                size += 1
+            starts.append(base + size)
+            if head:
+                head = self._normal(head)
+                if self._high:
+                    head += "\ufffd"
+                    self._high = ""
                 pieces.append(head)
                 size += len(head)
+            if not found:
+                zero.add(base + size)
+            tail = self._normal(tail)
             pieces.append(char + tail)
             size += 1 + len(tail)
         if at != len(text):

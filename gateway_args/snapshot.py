@@ -29,7 +29,7 @@ _FIELDS: Final = (
     "in_thought", "lead", "lead_text", "body", "target", "junk_back", "candidate", "syntax", "in_call",
     "had_call", "calls", "complete"
 )  # fmt: skip
-_QUEUES: Final = ("starts", "zero", "controls")
+_QUEUES: Final = ("starts", "controls")
 
 
 def save(parser: Parser) -> bytes:
@@ -54,6 +54,7 @@ def save(parser: Parser) -> bytes:
         "layout_why": str(engine.layout_why),
         "queues": [None if (queue := getattr(engine, name)) is None else list(queue) for name in _QUEUES],
         "reader": None if reader is None else reader.save(),
+        "zero": None if engine.zero is None else sorted(engine.zero),
         "tool": None if engine.tool is None else engine.tool.name,
     }
     return json.dumps(state, separators=(",", ":")).encode()
@@ -111,6 +112,7 @@ def _load(
     engine.layout_why = Why(state["layout_why"])
     for name, queue in zip(_QUEUES, state["queues"], strict=True):
         setattr(engine, name, None if queue is None else deque(queue))
+    engine.zero = None if state["zero"] is None else set(state["zero"])
     if state["reader"] is not None:
         engine.reader = engine.stage.calls[engine.syntax].open()
         engine.reader.load(state["reader"])

@@ -1,0 +1,58 @@
+"""Tokens without text that are no markers: each is one event, in one place however the stream is cut."""
+
+from __future__ import annotations
+
+import pytest
+from parser_harness import events_of, merged
+
+from gateway_args import CallEnd, Delta, Dropped, ReasoningStart, Token, formats
+from gateway_args.events import source_of
+
+CALL = '{"name": "f", "arguments": {}}'
+
+
+def delta(*pieces: tuple[str, int]) -> Delta:
+    """Tokens with these texts and ids, as one delta."""
+    tokens, at = [], 0
+    for text, id in pieces:
+        tokens.append(Token(id, at, at + len(text)))
+        at += len(text)
+    return Delta("".join(text for text, _ in pieces), tuple(tokens))
+
+
+STREAMS = {
+    "behind a thought's opener": ("qwen3", [("<think>", 1), ("", 9)]),
+    "between a thought and its closer": ("qwen3", [("<think>", 1), ("x", 5), ("", 9), ("</think>", 2), ("", 9)]),
+    "behind a call that nothing closes": ("hermes", [("<tool_call>", 1), (CALL, 5), ("", 9)]),
+    "between a call and the end of the turn": ("hermes", [("<tool_call>", 1), (CALL, 5), ("", 9), ("<|im_end|>", 2)]),
+    "inside a fragment": ("hermes", [("<tool_call>", 1), (CALL[:-2], 5), ("", 9), (CALL[-2:], 5)]),
+    "inside a call's start": ("hermes", [("<tool_call>", 1), (CALL[:8], 5), ("", 9), (CALL[8:], 5)]),
+    "behind a forced value": ("forced", [("{}", 5), ("", 9)]),
+    "behind a forced number": ("forced", [("12", 5), ("", 9), (" ", 6)]),
+    "alone": ("hermes", [("", 9)]),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_token_without_text_stands_in_one_place_however_the_stream_is_cut(name):
+    table, pieces = STREAMS[name]
+    format = formats.forced("f") if table == "forced" else formats.load(table)
+    whole = events_of(format, [delta(*pieces)])
+    assert merged(whole) == merged(events_of(format, [delta(piece) for piece in pieces]))
+    assert sum(getattr(event, "tokens", 0) for event in whole) == len(pieces)
+    controls = [event for event in whole if isinstance(event, Dropped) and not event.text]
+    assert len(controls) == sum(not text for text, _ in pieces)
+
+
+def test_a_token_without_text_is_said_after_the_events_that_the_text_before_it_causes():
+    said = events_of("qwen3", [delta(("<think>", 1), ("", 9))])
+    assert [type(event) for event in said[:3]] == [Dropped, ReasoningStart, Dropped]
+    said = events_of(formats.forced("f"), [delta(("{}", 5), ("", 9))])
+    assert isinstance(said[-3], CallEnd)
+    assert isinstance(said[-2], Dropped)
+
+
+def test_half_a_surrogate_pair_before_a_marker_keeps_its_place():
+    said = events_of("hermes", [delta(("\ud83d", 5)), delta(("<|im_end|>", 2), ("x", 5))])
+    assert "".join(map(source_of, said)) == "\ufffd<|im_end|>x"
+    assert [event.tokens for event in said[:-1]] == [1, 1, 1]
