@@ -14,13 +14,13 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import GatewayArgsError
-from . import batch, contract, demo, formats, parse
+from . import batch, contract, demo, formats, parse, replay
 from .common import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (parse, batch, contract, formats, demo)
+_COMMANDS = (parse, batch, contract, formats, demo, replay)
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -49,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (UsageError, GatewayArgsError) as error:
         print(f"gateway-args {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:  # an extra that is not installed; the message names it
+        print(f"gateway-args {args.command}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader went away; what Python would flush at its own end has nowhere to go.

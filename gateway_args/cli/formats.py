@@ -10,6 +10,8 @@ from .common import format_named
 if TYPE_CHECKING:
     import argparse
 
+    from ..formats import Format
+
 
 def add(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser("formats", help="list, show and check formats", description=__doc__)
@@ -28,12 +30,26 @@ def _list(_: argparse.Namespace) -> int:
     from .. import formats
 
     aliases = _inverted(formats.aliases())
-    rows = [(name, formats.load(name).summary, ", ".join(aliases.get(name, ()))) for name in formats.names()]
+    models = _inverted(formats.models())
+    rows = []
+    for name in formats.names():
+        fmt = formats.load(name)
+        rows.append(
+            (
+                name,
+                fmt.summary + _notes(fmt),
+                ", ".join(dict.fromkeys(type(call).__name__.lower() for call in fmt.calls.values())),
+                ", ".join(aliases.get(name, ())),
+                ", ".join(models.get(name, ())),
+            )
+        )
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table
 
-        table = Table("format", "what it is", "aliases", box=None, header_style="bold", pad_edge=False)
+        table = Table(
+            "format", "what it is", "syntaxes", "aliases", "models", box=None, header_style="bold", pad_edge=False
+        )
         for row in rows:
             table.add_row(*row)
         Console(highlight=False).print(table)
@@ -47,14 +63,14 @@ def _show(args: argparse.Namespace) -> int:
     from .. import formats
 
     fmt = format_named(args.format)
-    print(f"{fmt.name}: {fmt.summary}")
+    print(f"{fmt.name}: {fmt.summary}{_notes(fmt)}")
     aliases = _inverted(formats.aliases()).get(fmt.name, ())
     globs = _inverted(formats.models()).get(fmt.name, ())
     for title, words in (("aliases", aliases), ("models", globs), ("turn ends", [m.text for m in fmt.turn_end])):
         if words:
             print(f"{title}: {', '.join(words)}")
     if fmt.source:
-        print(f"source: {fmt.source}{'' if fmt.verified else ' (not verified)'}")
+        print(f"source: {fmt.source}")
     for marker in fmt.markers.values():
         notes = [note for note, on in (("one token", marker.token), ("certain", marker.certain)) if on]
         notes += [
@@ -68,6 +84,12 @@ def _show(args: argparse.Namespace) -> int:
     for name, syntax in fmt.calls.items():
         print(f"call syntax {name}: {syntax}")
     return 0
+
+
+def _notes(fmt: Format) -> str:
+    """What an operator must know of a table before using it."""
+    notes = "" if fmt.verified else " (unverified: no vendor's source was found)"
+    return notes + (" (needs token ids, or an engine that keeps special tokens)" if fmt.needs_special_tokens else "")
 
 
 def _check(args: argparse.Namespace) -> int:
