@@ -19,6 +19,9 @@ from .base import BROKE, DONE, MARKER, MORE, YES
 if TYPE_CHECKING:
     from ..engine import Engine
 
+REACH: Final = 4096
+"""How far ahead a reader looks at once: text that is read again when a value proves to be none must cost little."""
+
 _START: Final = 0
 _RAW: Final = 1
 _QUOTED: Final = 2
@@ -125,8 +128,9 @@ class Arguments:
         pieces: list[str] = []
         ends: list[int] = []
         while at < limit:
-            match = special.search(buf, at, limit)
-            stop = match.start() if match is not None else limit
+            reach = min(limit, at + REACH)
+            match = special.search(buf, at, reach)
+            stop = match.start() if match is not None else reach
             if stop > at:
                 taken = acceptor.feed(buf, at, stop)
                 if taken:
@@ -141,7 +145,7 @@ class Arguments:
                     self._stuck = True
                     break
             if match is None:
-                break
+                continue
             char = buf[at]
             private = is_private(char)
             if private or (char in firsts and not acceptor.in_string):

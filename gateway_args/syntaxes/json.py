@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from ..acceptor import Acceptor
 from ..events import Why
 from ..program import SPACE
-from .arguments import Arguments
+from .arguments import REACH, Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Bound, Reader, Syntax
 from .header import Header, first_match
 
@@ -420,12 +420,14 @@ class JsonReader(Reader):
         if not self._started:
             end = min(end, at + max(0, engine.limits.max_held - engine.unaccounted()))
         while at < end and other.complete is None:
-            private = _PRIVATE.search(buf, at, end)
-            stop = private.start() if private is not None else end
-            taken = other.feed(buf, at, stop)
-            at += taken
-            if at < stop or private is None:
+            reach = min(end, at + REACH)
+            private = _PRIVATE.search(buf, at, reach)
+            stop = private.start() if private is not None else reach
+            at += other.feed(buf, at, stop)
+            if at < stop:
                 break
+            if private is None:
+                continue
             inside = other.in_string
             verdict = engine.marker_at(at)
             if verdict != NO or not inside:
