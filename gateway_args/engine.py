@@ -378,7 +378,7 @@ class Engine:
                     return self._wait_or_go()
                 self._begin_text(first)
             elif start - self.mark > self.limits.max_layout:
-                if stage.bare == "whole" and not self.after_call:
+                if stage.kind == "wrapper" or (stage.bare == "whole" and not self.after_call):
                     self.drop(start, Why.LAYOUT)
                 else:
                     self._begin_text(start)
