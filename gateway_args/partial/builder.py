@@ -164,6 +164,7 @@ class Builder:
                     key, string, quote, other, after, opener = read.groups()
                     if key is not None:
                         if key in items:
+                            leaf = NOTHING
                             fault, pos = f"duplicate key {key!r}", read.start(1) - 1
                             break
                         step = key

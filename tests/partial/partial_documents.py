@@ -124,8 +124,8 @@ def _behind_space(text: str, at: int) -> int:
     return at + len(text[at:]) - len(text[at:].lstrip())
 
 
-def seen(partial: Partial[Any]) -> dict[str, Any]:
-    """What a consumer can see of a view, as values of its own."""
+def seen(partial: Partial[Any], asked: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """What a consumer can see of a view, also at the paths that are asked for, as values of its own."""
     snapshot = partial.snapshot
     return {
         "snapshot": repr(snapshot),
@@ -137,5 +137,6 @@ def seen(partial: Partial[Any]) -> dict[str, Any]:
         "fields": repr(partial.fields),
         "complete": [path for path, _ in paths(snapshot) if partial.is_complete(path)],
         "got": [repr(partial.get(path)) for path, _ in paths(snapshot)],
-        "text": [partial.text(path) for path, _ in paths(snapshot)],
+        "text": [(partial.text(path), partial.text(path, start=1)) for path, _ in paths(snapshot)],
+        "asked": [(partial.is_complete(path), repr(partial.get(path)), partial.text(path)) for path in asked],
     }

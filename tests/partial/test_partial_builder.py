@@ -99,11 +99,11 @@ def test_what_is_built_and_what_breaks_is_a_function_of_the_text_alone(text: str
 
 
 def test_a_duplicate_key_breaks_the_text_at_its_quote_however_it_is_spelled_and_cut() -> None:
-    text = '{"key": 1, "k\\u0065y": 2}'
-    for pieces in ([text], list(text), [text[:13], text[13:]]):
-        fault = _built(pieces).fault
-        assert fault is not None
-        assert (fault.offset, fault.path) == (11, ())
+    for text in ('{"key": 1, "k\\u0065y": 2}', '{"key": 1, "key": 2}', '{"key": 1, "key" : 2}'):
+        for pieces in ([text], list(text), [text[:13], text[13:]], [text[:18], text[18:]]):
+            fault = _built(pieces).fault
+            assert fault is not None
+            assert (fault.offset, fault.path) == (11, ())
 
 
 @pytest.mark.parametrize("wrap", ["{}", "[{}]", '{{"a": {}}}', "[[{}], 2]"])

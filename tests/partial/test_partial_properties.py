@@ -100,7 +100,8 @@ def test_collections_never_shrink_and_fields_once_there_stay(typed: Typed, data:
 
 @given(typed=types(), data=st.data())
 def test_a_held_view_never_changes(typed: Typed, data: st.DataObject) -> None:
-    _, text = data.draw(documents(typed.values))
+    plain, text = data.draw(documents(typed.values))
+    everywhere = tuple(path for path, _ in paths(plain))
     stream: PartialStream[Any] = PartialStream(typed.type, emit="text")
     held: list[tuple[Partial[Any], dict[str, Any]]] = []
     pieces = data.draw(chunkings(text))
@@ -108,10 +109,10 @@ def test_a_held_view_never_changes(typed: Typed, data: st.DataObject) -> None:
         partial = stream.feed(piece)
         if partial is not None:
             narrowed = [partial.narrow(path) for path in partial.incomplete[1:]]
-            held += [(each, seen(each)) for each in (partial, *narrowed) if each is not None]
+            held += [(each, seen(each, everywhere)) for each in (partial, *narrowed) if each is not None]
     stream.finish()
     for partial, then in held:
-        assert seen(partial) == then
+        assert seen(partial, everywhere) == then
 
 
 @given(typed=types(), data=st.data())

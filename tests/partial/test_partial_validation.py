@@ -135,6 +135,25 @@ def test_a_part_that_fails_is_reported_once_and_does_not_stop_the_stream() -> No
     assert (raised.value.path, raised.value.offset) == ("$.owner", text.index('"al"'))
 
 
+def test_held_views_keep_the_errors_that_they_had() -> None:
+    _, views = _views(list[int], '["a", 1, "b", "c"]')
+    counts = [len(view.errors) for view in views]
+    assert [len(view.errors) for view in views] == counts == sorted(counts)
+    assert counts[0] == 0
+    assert counts[-1] == 3
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_the_elements_of_a_list_that_closed_last_are_seen_however_it_was_read(size: int) -> None:
+    class Tagged(BaseModel):
+        tags: list[str]
+
+    for text in ('{"tags": ["a", "b"]', '{"tags": ["a", "b"] '):
+        partial = _views(Tagged, text, size)[0].partial
+        assert partial.fields.tags == ["a", "b"]
+        assert not partial.is_complete("tags")
+
+
 def test_a_collections_own_rules_are_checked_when_it_closes_without_its_elements() -> None:
     class Basket(BaseModel):
         items: Annotated[list[Counted], Field(min_length=3)]
