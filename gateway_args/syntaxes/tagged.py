@@ -100,13 +100,13 @@ class Tagged(Syntax):
 
 
 class Stops:
-    """Where a value's text may end, in one state: the texts to look for, and what a run of plain text stops at."""
+    """Where a value's text may end, in one state: the texts to look for, and the characters they begin with."""
 
-    __slots__ = ("special", "words")
+    __slots__ = ("firsts", "words")
 
-    def __init__(self, words: list[str], layout: str) -> None:
+    def __init__(self, words: list[str]) -> None:
         self.words: Final = Words(words)
-        self.special: Final = re.compile("[" + re.escape(self.words.firsts + layout) + "]")
+        self.firsts: Final = re.compile("[" + re.escape(self.words.firsts) + "]")
 
 
 class BoundTagged(Bound):
@@ -178,7 +178,7 @@ class BoundTagged(Bound):
         found = self._stops.get(name)
         if found is None:
             firsts = [self.closer.first, *(pattern.first for pattern in self.parameters), *stage.chain[0].words]
-            found = self._stops[name] = Stops([self.quotes[1]] if quoted else firsts, self.syntax.around + self.layout)
+            found = self._stops[name] = Stops([self.quotes[1]] if quoted else firsts)
         return found
 
     def open(self) -> Reader:
@@ -501,11 +501,16 @@ class TaggedReader(Reader):
         return MORE
 
     def run_on(self, engine: Engine, text: str) -> bool:
-        """The hot path, for printable text of a string that holds nothing which could end it."""
+        """The hot path, for text of a string that holds nothing which could end it, or be layout before its end."""
         stops = self._stops
-        if stops is None or not text.isprintable() or stops.special.search(text) is not None:
+        if (
+            stops is None
+            or not (text.isascii() or text.isprintable())
+            or text[-1] in self._bound.layout
+            or stops.firsts.search(text) is not None
+        ):
             return False
-        self._line = False
+        self._line = text[-1] == "\n"
         self._value.run_on(engine, text)
         return True
 

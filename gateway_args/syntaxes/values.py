@@ -24,7 +24,7 @@ LOOSE: Final = 2  # held; a string when it is no other type's, or grows too long
 HELD: Final = 3  # held; no string fits
 REFUSED: Final = 4  # a second value of its key
 
-_ESCAPED: Final = re.compile('["\\\\]')
+_ESCAPED: Final = re.compile('["\\\\\x00-\x1f]')
 
 
 def form_of(type: ValueType | None) -> int:
@@ -141,11 +141,11 @@ class Value:
         return True
 
     def plain(self, engine: Engine) -> bool:
-        """Whether printable text may come by `run_on`."""
+        """Whether text may come by `run_on`."""
         return self.form == TEXT and self._quoted and engine.limits.max_arguments is None
 
     def run_on(self, engine: Engine, text: str) -> None:
-        """The hot path: this text is printable and all of it the string's."""
+        """The hot path: all of this text is the string's."""
         if _ESCAPED.search(text) is None:
             self.sent += len(text)
             engine.pass_through(text, len(text))
