@@ -93,7 +93,7 @@ class BoundPythonObjects(Bound):
 class PythonObjectsReader(Reader):
     """Reads one region of calls as Python dicts."""
 
-    __slots__ = ("_args", "_bound", "_listed", "_name", "_next", "_other", "_place", "_started")
+    __slots__ = ("_args", "_bound", "_doubled", "_listed", "_name", "_next", "_other", "_place", "_started")
 
     def __init__(self, bound: BoundPythonObjects) -> None:
         self._bound = bound
@@ -106,6 +106,7 @@ class PythonObjectsReader(Reader):
         self._name = ""
         self._args: PythonWriter | None = None
         self._other: PythonWriter | None = None  # the value of another key, which is not written
+        self._doubled = False  # a second name or second arguments
         self._next = _OTHER
         self._started = False
         self.whole = False
@@ -128,7 +129,9 @@ class PythonObjectsReader(Reader):
             at += 1
         engine.pos = at
         place = self._place
-        if self._started or place <= _AFTER_ITEM:
+        if self._started and self._doubled:
+            engine.spoil(at, Why.DUPLICATE)
+        elif self._started or place <= _AFTER_ITEM:
             engine.drop(at, Why.ENVELOPE)
         elif engine.unaccounted() > engine.limits.max_held:
             engine.why = Why.LIMIT
@@ -213,21 +216,18 @@ class PythonObjectsReader(Reader):
         engine.pos = end
         self._place = _COLON
         syntax = self._bound.syntax
-        why = Why.ENVELOPE
         self._next = _OTHER
         if key in syntax.name:
             if not self._name:
                 self._next = _NAME
                 return YES
-            why = Why.DUPLICATE
+            self._doubled = True
         elif key in syntax.arguments:
             if self._args is None:
                 self._next = _ARGUMENTS
                 return YES
-            why = Why.DUPLICATE
-        self._other = PythonWriter(skip=why)
-        if self._started and why is Why.DUPLICATE:
-            engine.spoil(end, why)
+            self._doubled = True
+        self._other = PythonWriter(skip=Why.DUPLICATE if self._doubled else Why.ENVELOPE)
         return YES
 
     def _value(self, engine: Engine, at: int) -> int:
@@ -293,6 +293,7 @@ class PythonObjectsReader(Reader):
         if code != DONE:
             return code
         self._other = None
+        self._doubled = False
         self._place = _AFTER
         return YES
 
@@ -343,4 +344,4 @@ class PythonObjectsReader(Reader):
 
 
 # What of a reader is saved as it is.
-_FIELDS: Final = ("_place", "_listed", "_name", "_next", "_started", "whole")
+_FIELDS: Final = ("_place", "_listed", "_name", "_next", "_doubled", "_started", "whole")
