@@ -78,6 +78,8 @@ class Parser:
         self._call_ids = call_ids
         self._options: tuple[str | None, str, Limits] = (start, undeclared, limits)
         self._markers = None if markers is None else dict(markers)
+        if _SURROGATE.search(prompt) is not None:
+            prompt = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         self._prompt: str | None = _turn(format, prompt) or ("" if prompt or start else format.prompt_end)
         self._ids: dict[int, str] | None = None  # token id -> private character, once the stream is known to have ids
         self._high = ""  # a high surrogate whose other half may follow

@@ -42,6 +42,9 @@ def arguments() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit status."""
     args = arguments().parse_args(argv)
+    if sys.stdout is None:
+        print(f"gateway-args {args.command}: standard output is closed", file=sys.stderr)
+        return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character is no crash
     try:
@@ -54,9 +57,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gateway-args {args.command}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader went away; what Python would flush at its own end has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()  # the reader went away
         return 1
+    except OSError as error:
+        _abandon_output()
+        print(f"gateway-args {args.command}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _abandon_output() -> None:
+    """What Python would flush at its own end has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from .. import events
 from ..errors import GatewayArgsError
-from .common import UsageError, format_named, tools_of
+from .common import UsageError, decode, format_named, parse_json, standard_input, tools_of
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     bad = 0
     out = sys.stdout.buffer
     with ExitStack() as stack:
-        lines = sys.stdin.buffer if args.file == "-" else stack.enter_context(_open(args.file))
+        lines = standard_input() if args.file == "-" else stack.enter_context(_open(args.file))
         for number, line in enumerate(_progress(lines), start=1):
             if not line.strip():
                 continue
@@ -149,16 +149,10 @@ def _constrained(function: str | None) -> Format:
 
 
 def _row(line: bytes, number: int) -> dict[str, object]:
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise UsageError(f"line {number}: byte {error.start} is not UTF-8") from None
-    except ValueError as error:
-        raise UsageError(f"line {number}: no JSON: {error}") from None
-    except RecursionError:
-        raise UsageError(f"line {number}: no JSON: nested too deep") from None
+    where = f"line {number}"
+    row = parse_json(decode(line, where), where)
     if not isinstance(row, dict):
-        raise UsageError(f"line {number}: an object is wanted, not {type(row).__name__}")
+        raise UsageError(f"{where}: an object is wanted, not {type(row).__name__}")
     return row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 if TYPE_CHECKING:
     from ..formats import Format
@@ -23,11 +23,17 @@ def read_text(path: str) -> str:
 
 def read_bytes(path: str) -> bytes:
     if path == "-":
-        return sys.stdin.buffer.read()
+        return standard_input().read()
     try:
         return Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def standard_input() -> BinaryIO:
+    if sys.stdin is None:  # a service that closed it
+        raise UsageError("standard input is closed; name a file")
+    return sys.stdin.buffer
 
 
 def decode(data: bytes, where: str) -> str:
@@ -63,8 +69,12 @@ def tools_of(value: object, where: str) -> Tools:
 
 def parse_json(text: str, where: str) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except ValueError as error:
         raise UsageError(f"{where}: no JSON: {error}") from None
     except RecursionError:
         raise UsageError(f"{where}: no JSON: nested too deep") from None
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no value of JSON")

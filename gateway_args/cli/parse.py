@@ -88,7 +88,7 @@ def _pieces(text: str, chunk: str, fmt: Format) -> tuple[Sequence[str | Delta], 
         return [*deltas, decoder.finish()], decoder.markers(fmt)
     if chunk == "whole":
         return [text], None
-    size = 1 if chunk == "char" else int(chunk) if chunk.isascii() and chunk.isdecimal() else 0
+    size = 1 if chunk == "char" else int(chunk) if chunk.isascii() and chunk.isdecimal() and len(chunk) < 20 else 0
     if size < 1:
         raise UsageError(f"--chunk {chunk}: whole, char, a number above 0 or tokens is wanted")
     return [text[at : at + size] for at in range(0, len(text), size)], None

@@ -148,6 +148,8 @@ def parse(text: str, where: str = "corpus") -> Corpus:
         root = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CorpusError(f"{where}: {error}") from None
+    except RecursionError:
+        raise CorpusError(f"{where}: nested too deep") from None
     reader = _Reader(where)
     reader.only(root, {"format", "function", "base", "tools", "no_kind", "case"}, "")
     shared = reader.tools(root.get("tools"), None, "tools")

@@ -187,5 +187,7 @@ def _toml(path: str, _changed: int) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise FormatError(f"{Path(path).stem}: no TOML: {error}") from error
+    except RecursionError:
+        raise FormatError(f"{Path(path).stem}: no TOML: nested too deep") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{Path(path).stem}: not UTF-8: byte {error.start}") from error

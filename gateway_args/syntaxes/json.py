@@ -71,6 +71,11 @@ class Json(Syntax):
     only_list: bool = False
     """Nothing but a list with an object in it begins calls: for openers that are words of prose."""
 
+    def check(self) -> tuple[str, str] | None:
+        if not self.keyed and not self.name:
+            return "name", "without a key for the name no call is read; name one, or set keyed"
+        return None
+
     def bind(self, spell: Callable[[str], str]) -> Bound:
         return BoundJson(self, spell)
 

@@ -142,6 +142,7 @@ def test_lone_surrogate_escapes_are_taken() -> None:
     ("line", "said"),
     [
         (b"{", "line 7: no JSON"),
+        (b'{"id": NaN, "format": "plain", "text": ""}', "line 7: no JSON: NaN"),
         (b"[" * 100_000, "line 7: no JSON"),
         (b"[1]", "line 7: an object is wanted, not list"),
         (b'{"format": "hermes", "text": "\xff"}', "line 7: byte 30 is not UTF-8"),

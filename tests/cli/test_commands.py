@@ -284,3 +284,28 @@ def test_a_terminal_sees_which_case_is_tried(
     assert "plain 1/13 Text is content" in said.err
     assert said.err.endswith("\r\x1b[K")
     assert "\x1b" not in said.out
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", ">/dev/full"])
+@pytest.mark.parametrize("command", ["parse --format plain", "batch --format plain"])
+def test_a_stream_that_cannot_be_used_is_one_line(command: str, closed: str) -> None:
+    feed = "" if closed == "<&-" else 'echo \'{"text": "x"}\' | '
+    code = f"{feed}{sys.executable} -m gateway_args {command} {closed}"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(r"gateway-args \w+: .+\n", done.stderr)
+
+
+def test_a_chunk_of_any_length_of_digits_is_one_line(capsys: pytest.CaptureFixture[str], output: str) -> None:
+    assert cli.main(["parse", output, "--format", "plain", "--chunk", "9" * 5000]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["formats", "check"], ["contract", "plain", "--corpus"]])
+def test_a_file_nested_too_deep_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text("x = " + "[" * 5000 + "]" * 5000, encoding="utf-8")
+    assert cli.main([*command, str(path)]) == 2
+    assert re.fullmatch(r"gateway-args \w+: .*nested too deep\n", capsys.readouterr().err)

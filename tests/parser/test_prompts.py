@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parser_harness import check, events_of, merged
 
-from gateway_args import CallArguments, CallStart, Parser, ReasoningStart, formats
+from gateway_args import CallArguments, CallStart, Delta, Parser, ReasoningStart, Token, fold, formats
 from gateway_args.events import source_of
 
 TURN = "<|im_start|>user\nHello <think> there<|im_end|>\n<|im_start|>assistant\n"
@@ -83,3 +83,10 @@ def test_a_prompt_and_a_snapshot_before_the_first_delta():
 def test_start_names_a_state_when_no_prompt_is_at_hand():
     reading = check("qwen3", "hm\n</think>\n\nHi", start="reasoning")
     assert (reading.reasoning, reading.content) == ("hm", "Hi")
+
+
+@pytest.mark.parametrize("deltas", [["</think>x"], [Delta("</think>x", (Token(2, 0, 8), Token(3, 8, 9)))]])
+def test_half_a_surrogate_pair_in_a_prompt_is_no_marker(deltas):
+    said = events_of("qwen3", deltas, prompt=TURN + "<think>\n\ud800 \udc00\ude00", markers={"</think>": 2})
+    assert "".join(map(source_of, said)) == "</think>x"
+    assert fold(said).content == "x"
