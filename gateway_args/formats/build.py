@@ -211,8 +211,12 @@ def build(name: str, table: Mapping[str, Any]) -> Format:
 
 
 def _near(word: str, words: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(words), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    """The mend: the word that was meant, or all that may stand there."""
+    known = list(words)
+    close = difflib.get_close_matches(word, known, n=1)
+    if close:
+        return f" (did you mean {close[0]!r}?)"
+    return f"; there are {', '.join(map(repr, known))}" if known else "; there are none"
 
 
 def _shown(value: Any) -> str:
