@@ -21,7 +21,7 @@ from ..events import Why
 from ..literals import as_json, json_string, json_string_fragment, read_json
 from ..program import SPACE, is_private
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
-from .writer import STRING, TYPED, Writer
+from .writer import STRING, TYPED, Writer, skip_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -255,9 +255,7 @@ class GemmaWriter(Writer):
                 return NO
             key = bare.group().rstrip(SPACE)
             end = bare.end()
-        colon = end
-        while colon < len(buf) and buf[colon] in SPACE:
-            colon += 1
+        colon = skip_space(buf, end)
         if colon - end > engine.limits.max_layout:
             return NO
         if colon == len(buf):
@@ -311,7 +309,7 @@ class BoundGemma(Bound):
         """The name in front of an object: (YES, name, where the object begins), MORE or NO."""
         buf = engine.buf
         limit = engine.limits.max_layout
-        start = _skip(buf, at)
+        start = skip_space(buf, at)
         if start - at > limit:
             return NO, "", at
         rest = buf[start : start + len(self.prefix)]
@@ -324,7 +322,7 @@ class BoundGemma(Bound):
         end = match.end()
         if end - start > engine.limits.max_name:
             return NO, "", at
-        stop = _skip(buf, end)
+        stop = skip_space(buf, end)
         if stop - end > limit:
             return NO, "", at
         if stop == len(buf):
@@ -373,11 +371,3 @@ class GemmaReader(Reader):
         self._place = int(place)  # type: ignore[call-overload]
         self.whole = bool(whole)
         self._writer.load(writer)  # type: ignore[arg-type]
-
-
-def _skip(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    end = len(text)
-    while at < end and text[at] in SPACE:
-        at += 1
-    return at

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ..events import Why
 from ..literals import PYTHON_ESCAPE, json_string, json_string_fragment, python_escape
-from ..program import SPACE, is_private
+from ..program import is_private
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Bound, Reader, Syntax
-from .writer import JOINT, NEXT_KEY, Writer
+from .writer import JOINT, NEXT_KEY, Writer, skip_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,7 +176,7 @@ def keyword(engine: Engine, at: int) -> tuple[int, str, int]:
     code, name, end = _name(engine, at)
     if code != YES:
         return code, "", at
-    stop = _skip(buf, end)
+    stop = skip_space(buf, end)
     if stop - end > engine.limits.max_layout:
         return NO, "", at
     if stop == len(buf):
@@ -197,14 +197,6 @@ def _name(engine: Engine, at: int) -> tuple[int, str, int]:
     if end == len(buf) and not engine.final:
         return MORE, "", at
     return YES, match.group(), end
-
-
-def _skip(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    end = len(text)
-    while at < end and text[at] in SPACE:
-        at += 1
-    return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +225,14 @@ class BoundPython(Bound):
         """A name with its parenthesis confirms an opener; an empty list does too."""
         buf = engine.buf
         limit = engine.limits.max_layout
-        start = _skip(buf, at)
+        start = skip_space(buf, at)
         if start - at > limit:
             return NO
         if self.syntax.shape == "list":
             if not buf.startswith("[", start):
                 return MORE if start == len(buf) else NO
             at = start + 1
-            start = _skip(buf, at)
+            start = skip_space(buf, at)
             if start - at > limit:
                 return NO
             if buf.startswith("]", start):
@@ -250,7 +242,7 @@ class BoundPython(Bound):
         code, _, end = _name(engine, start)
         if code != YES:
             return code
-        start = _skip(buf, end)
+        start = skip_space(buf, end)
         if start - end > limit:
             return NO
         return MORE if start == len(buf) else YES if buf[start] == "(" else NO
@@ -298,7 +290,7 @@ class PythonReader(Reader):
     def _step(self, engine: Engine) -> int:
         """One token outside of the calls, or the beginning of one."""
         buf = engine.buf
-        at = _skip(buf, engine.pos)
+        at = skip_space(buf, engine.pos)
         engine.pos = at
         if self._bound.wraps and (engine.had_call or not engine.candidate):
             engine.drop(at, Why.ENVELOPE)
@@ -341,14 +333,14 @@ class PythonReader(Reader):
             return self._unexpected(engine, at)
         if code == MORE:
             return MORE
-        start = _skip(buf, end)
+        start = skip_space(buf, end)
         if start - end > limit:
             return self._unexpected(engine, at)
         if start == len(buf):
             return MORE
         if buf[start] != "(":
             return self._unexpected(engine, at)
-        body = _skip(buf, start + 1)
+        body = skip_space(buf, start + 1)
         if body - start > limit + 1:
             return self._unexpected(engine, at)
         if body == len(buf):

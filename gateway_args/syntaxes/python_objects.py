@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import Why
 from ..literals import read_python
-from ..program import SPACE
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
 from .python import PythonWriter
+from .writer import skip_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,7 @@ class BoundPythonObjects(Bound):
         buf = engine.buf
         for opener in "[{":
             start = at
-            while at < len(buf) and buf[at] in SPACE:
-                at += 1
+            at = skip_space(buf, at)
             if at - start > engine.limits.max_layout:
                 return NO
             if at == len(buf):
@@ -124,9 +123,7 @@ class PythonObjectsReader(Reader):
 
     def _step(self, engine: Engine) -> int:
         buf = engine.buf
-        at = engine.pos
-        while at < len(buf) and buf[at] in SPACE:
-            at += 1
+        at = skip_space(buf, engine.pos)
         engine.pos = at
         place = self._place
         if self._started and self._doubled:

@@ -159,14 +159,11 @@ class Writer(Fragments):
     def _step(self, engine: Engine) -> int:
         """One token outside of strings and scalars."""
         buf = engine.buf
-        at = engine.pos
-        end = len(buf)
-        while at < end and buf[at] in SPACE:
-            at += 1
+        at = skip_space(buf, engine.pos)
         engine.pos = at
         if not self._space(engine, at):
             return BROKE
-        if at == end:
+        if at == len(buf):
             return MORE
         char = buf[at]
         place = self._place
@@ -437,3 +434,11 @@ class Writer(Fragments):
         self._atom = [str(atom)] if atom else []
         for name, value in zip(_FIELDS, fields, strict=True):
             setattr(self, name, value)
+
+
+def skip_space(text: str, at: int) -> int:
+    """The first character from `at` on that is no white space."""
+    end = len(text)
+    while at < end and text[at] in SPACE:
+        at += 1
+    return at
