@@ -144,14 +144,9 @@ class Builder:
         place = self._place
         step: Any = self.step
         leaf = self.leaf
-        after = opener = None
-        frame = _OUTSIDE
-        items: Any = None
-        closer = ""
-        if frames:
-            frame = frames[-1]
-            items = frame.items
-            closer = frame.closer
+        frame = frames[-1] if frames else _OUTSIDE
+        items: Any = frame.items
+        closer = frame.closer
         pos = 0
         size = len(text)
         changed = False
@@ -184,7 +179,7 @@ class Builder:
                             leaf = UNSEEN
                             fault, pos = "a number too long to read", read.start(4) + LONGEST_NUMBER
                             break
-                        leaf = int(other) if other.isdigit() else lexis.number(other)
+                        leaf = int(other) if other.isdigit() else float(other) if "." in other else lexis.number(other)
                     elif len(other) > LONGEST_NUMBER or len(frames) >= self._limits.max_depth:
                         # By its elements: the one that is too long or too deep is the fault.
                         after, opener, pos = None, "[", read.start(4) + 1
@@ -294,14 +289,11 @@ class Builder:
                 leaf = items
                 step = frame.step
                 frames.pop()
-                if frames:
-                    frame = frames[-1]
-                    items = frame.items
-                    closer = frame.closer
-                    place = _AFTER
-                else:
-                    frame = _OUTSIDE
-                    closer = ""
+                frame = frames[-1] if frames else _OUTSIDE
+                items = frame.items
+                closer = frame.closer
+                place = _AFTER
+                if not frames:
                     self._end_root(leaf)
                     place = _END
             elif opener:
