@@ -76,6 +76,8 @@ class ModelShape(Shape):
             if text is not None and any(each["type"] == "json_invalid" for each in error.errors(include_input=False)):
                 return self.check(value)  # pydantic reads no raw control characters
             raise _invalid(error) from None
+        except RecursionError:
+            raise Invalid([((), "nested too deep to be checked")]) from None
 
     def shell(self, values: Any) -> Any:
         try:

@@ -114,9 +114,13 @@ class SchemaShape(Shape):
 
 
 def _checked(validator: jsonschema_rs.Validator, value: Any) -> Any:
-    if validator.is_valid(value):
-        return value
-    raise Invalid([(tuple(error.instance_path), error.message) for error in validator.iter_errors(value)])
+    try:
+        if validator.is_valid(value):
+            return value
+        faults = [(tuple(error.instance_path), error.message) for error in validator.iter_errors(value)]
+    except ValueError as error:  # a value that the checker cannot hold; older ones bound their integers
+        faults = [((), f"cannot be checked: {error}")]
+    raise Invalid(faults)
 
 
 def _escaped(key: str) -> str:

@@ -160,3 +160,17 @@ def test_hostile_nesting_is_refused_and_never_recursed_into() -> None:
     assert partial is not None
     assert partial.malformed is not None
     assert partial.malformed.offset == 32
+
+
+def test_nesting_that_limits_allow_but_a_checker_does_not_is_a_fault_and_no_crash() -> None:
+    text = '{"path": ' + "[" * 5_000 + "]" * 5_000 + ', "lines": []}'
+    for type_ in (File, {"properties": {"path": {"items": {"items": {}}}}}):
+        partials: PartialStream[Any] = PartialStream(type_, limits=Limits(max_depth=6_000))
+        partials.feed(text)
+        assert partials.partial.snapshot is not None
+        if type_ is File:
+            with pytest.raises(DecodeError):
+                partials.finish()
+    plain: PartialStream[Any] = PartialStream(Any, limits=Limits(max_depth=6_000))
+    plain.feed(text)
+    plain.finish()

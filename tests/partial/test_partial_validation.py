@@ -374,11 +374,21 @@ def test_a_json_schema_checks_each_part_against_its_own_subschema() -> None:
     assert partial.get(("items", 0, "n")) == 1
     with pytest.raises(errors.DecodeError) as raised:
         stream.finish()
-    assert raised.value.path in ("$.title", "$.items")
+    assert raised.value.path in ("$.title", "$.items[1].n", '$["a/b~c"]', '$["a/b~c"].l')
 
 
 def test_a_json_schemas_array_is_held_to_its_own_size_when_it_closes() -> None:
     assert _faults(_last(SCHEMA, '{"items": [{"n": 1}], ')) == ["$.items"]
+
+
+def test_numbers_and_texts_that_no_checker_expects_raise_nothing_before_the_end() -> None:
+    for text in (
+        '{"items": [{"n": 1' + "0" * 400 + '}], "title": 1e999, ',
+        '{"title": "\\ud800", "items": [{"n": 1e999}], ',
+    ):
+        for type_ in (SCHEMA, Outer, list[float]):
+            for view in _views(type_, text, 5)[1]:
+                _ = repr(view.fields), list(view.errors), view.get("title", str), view.get("items", list[int])
 
 
 def test_what_is_no_schema_is_a_value_error_at_once() -> None:
