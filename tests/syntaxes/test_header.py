@@ -20,11 +20,13 @@ PATTERNS = (
     "{skip}{ws}to={name} {skip}<|m|>",
     "{skip}{ws}<sep>{ws}{name}{ws}```json",
     "{name}{ws}{object}",
+    "{name}{object}",
     "{ws}<|n|>",
 )
 PIECES = st.lists(
     st.sampled_from(
         [
+            # fmt: off
             "functions",
             ".",
             ":",
@@ -50,7 +52,8 @@ PIECES = st.lists(
             " ",
             "\n",
             "\x01",
-            "�",
+            "\ud800",
+            # fmt: on
         ]
     ),
     max_size=9,
@@ -130,6 +133,16 @@ def test_a_name_longer_than_the_limit_is_none() -> None:
 def test_a_declared_name_is_the_longest_that_stands_there(text: str, name: str | None) -> None:
     found = match("functions{declared}{index}{ws}<|a|>", text, ("add", "add_two"))
     assert (found.name if found is not None else None) == name
+
+
+def test_a_declared_name_that_may_still_grow_is_waited_for() -> None:
+    text = "functionsadd_two5<|a|>{"
+    header = Header("functions{declared}{index}{ws}<|a|>")
+    for size in range(len(text)):
+        code, found = header.match(text[:size], 0, False, 256, names=("add", "add_two"))
+        assert code == (YES if size == len(text) - 1 else MORE)
+    assert found is not None
+    assert found.name == "add_two"
 
 
 def test_no_name_is_declared_when_the_tools_are_unknown() -> None:
