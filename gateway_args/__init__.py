@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         compile_schema,
         guard,
     )
-    from .partial import Partial, PartialStream, partials
+    from .partial import CallPartial, Partial, PartialStream, partials
 
 _MODULES = ("adapters", "contract", "decoder", "partial", "vocab")
 _FROM = {
@@ -82,7 +82,7 @@ _FROM = {
         ),
         "decoder",
     ),
-    **dict.fromkeys(("Partial", "PartialStream", "partials"), "partial"),
+    **dict.fromkeys(("CallPartial", "Partial", "PartialStream", "partials"), "partial"),
 }
 
 
@@ -108,6 +108,7 @@ __all__ = [
     "CallArguments",
     "CallEnd",
     "CallOutcome",
+    "CallPartial",
     "CallStart",
     "CompiledSchema",
     "Content",

@@ -19,7 +19,7 @@ def test_the_example_prints_what_the_readme_shows(capsys):
     blocks = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README, re.DOTALL)
     assert blocks
     for code, shown in blocks:
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, "README.md", "exec", dont_inherit=True), {"__name__": "readme"})
         assert capsys.readouterr().out == shown
 
 
