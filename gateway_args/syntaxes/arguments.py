@@ -298,7 +298,9 @@ class Arguments:
                 pieces.append(text[:taken])
                 at += taken
                 ends.append(at)
-            if taken < len(text) and acceptor.complete is None:
+            if acceptor.complete is not None:
+                self.whole = True
+            elif taken < len(text):
                 return self._spoiled(engine, pieces, ends, at)
         code = self._send(engine, pieces, ends, at, MORE)
         if code == MORE and limit < len(buf):
