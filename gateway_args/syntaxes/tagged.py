@@ -132,15 +132,20 @@ class BoundTagged(Bound):
         if first == len(engine.buf):
             return MORE
         code, found = self.header(engine, first)
-        if found is None or found.tail < found.end:
-            return code
-        return self._name_ends(engine, found.end)
+        if engine.stage.kind == "wrapper":  # nothing but a call can stand there: its first characters confirm it
+            return YES if engine.final and code == MORE else code
+        if found is not None and found.tail == found.end:
+            return self._name_ends(engine, found.end, first == at)
+        return code
 
-    def _name_ends(self, engine: Engine, at: int) -> int:
-        """Whether a name that no text of the header ends is over: by the template's white space, or by the next tag."""
+    def _name_ends(self, engine: Engine, at: int, close: bool) -> int:
+        """Whether a name that no text of the header ends is over: by the next tag, or the template's white space.
+
+        White space alone is too little for a name that is not `close` to the opener: prose has that.
+        """
         buf = engine.buf
         first = skip(buf, at)
-        if self.syntax.between and self.syntax.between in buf[at:first]:
+        if close and self.syntax.between and self.syntax.between in buf[at:first]:
             return YES
         if first - at > engine.limits.max_layout:
             return NO
@@ -153,8 +158,8 @@ class BoundTagged(Bound):
         return MORE if code == MORE or start < len(buf) else NO
 
     def header(self, engine: Engine, at: int) -> tuple[int, Found | None]:
-        """The header at this offset of `engine.buf`, if there is one."""
-        return first_match(self.headers, engine.buf, at, engine.final, engine.limits.max_name)
+        """The header at this offset of `engine.buf`, if there is one; MORE also where the output cuts it short."""
+        return first_match(self.headers, engine.buf, at, False, engine.limits.max_name)
 
     def opens(self, engine: Engine, at: int) -> int:
         """Whether a parameter's opener begins at this offset."""
@@ -333,7 +338,10 @@ class TaggedReader(Reader):
             self._type = tag.type
             self._place = _KEYED
             return YES if bound.value_open else self._begin(engine)
-        return MORE if MORE in (code, closes, opens) else self._broke(engine, Why.SHAPE)
+        # A tag that the end of the output cuts short is one all the same.
+        if MORE in (code, closes, opens) or (final and self._followed(engine, at) == YES):
+            return MORE
+        return self._broke(engine, Why.SHAPE)
 
     def _finish(self, engine: Engine) -> int:
         """The call's own closer stands at `engine.pos`."""
