@@ -158,9 +158,13 @@ class PythonWriter(Writer):
 
     def _key(self, engine: Engine, at: int, char: str) -> int:
         if self._frames[-1] == "{":
-            if char not in self._quotes:
+            prefix = char if char in "rRuU" else ""
+            quote = engine.buf[at + len(prefix) : at + len(prefix) + 1]
+            if not quote:
+                return MORE
+            if quote not in self._quotes:
                 return NO
-            code, start = self._open_string(engine, at, "")
+            code, start = self._open_string(engine, at + len(prefix), prefix)
             if code == YES:
                 lead = ", " if self._place == NEXT_KEY else ""
                 self._in_key = True
