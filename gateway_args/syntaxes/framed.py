@@ -208,8 +208,6 @@ class FramedReader(Reader):
     def cut(self, engine: Engine) -> None:
         if self._args is not None:
             self._args.cut(engine)
-        if engine.in_call:
-            engine.drop(engine.pos, Why.ENVELOPE)
 
     def save(self) -> list[object]:
         args = None if self._args is None else self._args.save()

@@ -171,6 +171,32 @@ def test_arguments_beyond_the_limit_end_the_call() -> None:
     assert [(entry.text, entry.why) for entry in reading.malformed] == [('56789"}', Why.LIMIT)]
 
 
+def test_white_space_beyond_the_limit_before_a_header_makes_the_opener_text() -> None:
+    format = formats.load("mistral")
+    near, far = ("[TOOL_CALLS]" + " " * size + "f[ARGS]{}" for size in (256, 257))
+    assert calls_of(read(format, list(near))) == [("f", "{}", True)]
+    for pieces in ([far], list(far)):
+        assert read(format, pieces).content == far
+
+
+def test_white_space_beyond_the_limit_before_a_fences_end_makes_it_stray() -> None:
+    format = formats.load("deepseek_v3")
+    for size, stray in ((256, ""), (257, "```")):
+        text = f"{BEGIN}function{SEP}f\n```json\n{{}}" + "\n" * size + "```" + END
+        for pieces in ([text], list(text)):
+            reading = read(format, pieces)
+            assert calls_of(reading) == [("f", "{}", True)]
+            assert "".join(entry.text for entry in reading.malformed) == stray
+
+
+def test_half_an_escape_at_the_end_is_never_sent() -> None:
+    text = '[TOOL_CALLS]f[ARGS]"{\\"a\\": \\"b\\'
+    for pieces in ([text], list(text)):
+        reading = read(formats.load("mistral"), pieces, finish="length")
+        assert calls_of(reading) == [("f", '{"a": "b', False)]
+        assert [entry.text for entry in reading.malformed] == ["\\"]
+
+
 @pytest.mark.parametrize("cut", range(1, 40))
 def test_a_marker_that_begins_like_json_is_told_from_a_list(cut: int) -> None:
     text = '[TOOL_CALLS]f[ARGS]{"a": [[], [1]], "b": ["[TOOL_CALLS]g[ARGS]{}"]}[TOOL_CALLS]g[ARGS]{}'

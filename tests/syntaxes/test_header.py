@@ -26,7 +26,6 @@ PATTERNS = (
 PIECES = st.lists(
     st.sampled_from(
         [
-            # fmt: off
             "functions",
             ".",
             ":",
@@ -53,7 +52,6 @@ PIECES = st.lists(
             "\n",
             "\x01",
             "\ud800",
-            # fmt: on
         ]
     ),
     max_size=9,
