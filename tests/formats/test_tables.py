@@ -59,7 +59,7 @@ def test_a_sound_table_reads_calls(tmp_path):
     ("old", "new", "message"),
     [
         ('call = "call" }', 'call = "cal" }', "states.content.on.call: no state named 'cal' (did you mean 'call'?)"),
-        ('= { call = "call"', '= { cal = "call"', "states.content.on.cal: no marker named 'cal' (did you mean 'call'?)"),
+        ('{ call = "call"', '{ cal = "call"', "states.content.on.cal: no marker named 'cal' (did you mean 'call'?)"),
         ("token = true", 'token = "yes"', 'markers.call_end.token: "yes" is no truth value; write true or false'),
         ('text = "<call>"', 'text = ""', "markers.call.text: a marker needs a text that is not empty"),
         ('before = "\\n"', 'bfore = "\\n"', "markers.call.bfore: unknown key (did you mean 'before'?)"),
