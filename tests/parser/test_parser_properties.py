@@ -269,7 +269,8 @@ def test_tokens_keep_the_promises_however_they_are_grouped(table, stream, plan, 
 SOUND = {
     "hermes": 'Hi.\n<tool_call>\n{"name": "add", "arguments": {"a": 1, "s": "\\n\\u00e9"}}\n</tool_call>\n<tool_call>\n'
     '{"arguments": "{\\"a\\": [1, 2.5e3]}", "name": "f", "x": null}\n</tool_call><|im_end|>',
-    "qwen3": '<think>\nhm\n</think>\n\nHi.\n<tool_call>\n{"name": "add", "arguments": {"a": [1, "<think>"]}}\n</tool_call>',
+    "qwen3": '<think>\nhm\n</think>\n\nHi.\n<tool_call>\n{"name": "add", "arguments": {"a": [1, "<think>"]}}'
+    "\n</tool_call>",
     "forced after a thought": '<think>\nhm\n</think>\n\n{"a": [1, {"b": "c\\u00e9\n"}], "s": -1.5e+3}<|im_end|>',
     "required after a thought": '<think>\nhm\n</think>\n\n[{"name": "f", "parameters": {"a": 1}}, {"name": "add"}]\n',
 }
