@@ -1,8 +1,8 @@
 """What a delta costs in Python's and Gemma's literals, in units; run by hand: `python tests/benchmarks/literals.py`.
 
-Prose is text with no character that JSON escapes, code has newlines and quotes. The target for both is 1.2 units a delta
-of four characters at every size, parser made and finished included. A list has a number in nearly every delta, each a
-token and an event of its own; it has no target.
+Prose is text with no character that JSON escapes, code has newlines and quotes. The target for both is 1.2 units
+a delta of four characters at every size, parser made and finished included. A list has a number in nearly every delta,
+each written at its end; it has no target.
 """
 
 from __future__ import annotations
