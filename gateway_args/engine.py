@@ -169,6 +169,8 @@ class Engine:
 
     def feed(self, text: str) -> None:
         """Read on with this text; what it causes is appended to `out`."""
+        if not text:
+            return
         mark = self.mark
         if self.mode == READING:
             plain = self.plain

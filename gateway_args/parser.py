@@ -72,6 +72,8 @@ class Parser:
         if start is not None and start not in format.states:
             known = ", ".join(format.states)
             raise ValueError(f"Parser: start is {start!r}, no state of {format.name} (it has {known})")
+        if start is not None and format.states[start].kind == "call":
+            raise ValueError(f"Parser: start is {start!r}, a call's region; give the prompt that opens it")
         if tools is not None and not isinstance(tools, Tools):
             raise TypeError("Parser: tools is no Tools; make one with Tools.of(request['tools'])")
         self._format = format
@@ -139,6 +141,7 @@ class Parser:
         else:
             if not piece.text and not piece.tokens:
                 return []
+            _require_cover(piece)
             if self._prompt is not None:
                 self._begin(piece)
                 engine = self._engine
@@ -220,7 +223,9 @@ class Parser:
         prompt = engine.program.spell(prompt)
         if prompt:
             engine.replaying = True
+            engine.call_ids = _model_id  # calls that are over in the prompt get no id of ours
             engine.feed(prompt)
+            engine.call_ids = self._id
             engine.replaying = False
             engine.texted = False
             kept = engine.out[engine.region :] if engine.reader is not None or engine.in_call else []
@@ -233,6 +238,8 @@ class Parser:
             if engine.in_thought:
                 engine.out.append(ReasoningStart())
             for event in kept:
+                if isinstance(event, CallStart):
+                    event.id = self._id(event.index, event.name, event.id or None)
                 if isinstance(event, (CallStart, CallArguments, CallEnd)):
                     event.source = ""
                     engine.out.append(event)
@@ -271,11 +278,6 @@ class Parser:
         at = 0
         size = 0
         for token in delta.tokens:
-            if token.start != at or token.end < at or token.end > len(text):
-                raise LifecycleError(
-                    f"Parser.feed: token {token.id} covers characters {token.start} to {token.end} of {len(text)}, "
-                    f"but the tokens before it end at {at}; tokens must cover the text in order"
-                )
             covered = text[at : token.end]
             at = token.end
             char = private.get(covered) if by_text else ids.get(token.id)
@@ -310,10 +312,6 @@ class Parser:
             tail = self._normal(tail)
             pieces.append(char + tail)
             size += 1 + len(tail)
-        if at != len(text):
-            raise LifecycleError(
-                f"Parser.feed: the tokens end at character {at} of {len(text)}; tokens must cover the text"
-            )
         return "".join(pieces)
 
     # -------------------------------------------------------------------------------- the state
@@ -343,6 +341,25 @@ class Parser:
         from . import snapshot
 
         return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
+
+
+def _model_id(_index: int, _name: str, id: str | None) -> str:
+    return id or ""
+
+
+def _require_cover(delta: Delta) -> None:
+    """`LifecycleError` when the tokens do not cover the text in order; a delta that is refused changes nothing."""
+    size = len(delta.text)
+    at = 0
+    for token in delta.tokens:
+        if token.start != at or token.end < at or token.end > size:
+            raise LifecycleError(
+                f"Parser.feed: token {token.id} covers characters {token.start} to {token.end} of {size}, "
+                f"but the tokens before it end at {at}; tokens must cover the text in order"
+            )
+        at = token.end
+    if at != size:
+        raise LifecycleError(f"Parser.feed: the tokens end at character {at} of {size}; tokens must cover the text")
 
 
 def _turn(format: Format, prompt: str) -> str:

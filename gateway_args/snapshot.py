@@ -65,7 +65,7 @@ def load(data: bytes, format: Format, tools: Tools | None, call_ids: Callable[[i
     try:
         state = json.loads(data)
         version, digest = state["version"], state["format"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise LifecycleError("Parser.restore: this is no snapshot of a parser") from error
     if version != VERSION:
         raise LifecycleError(f"Parser.restore: a snapshot of version {version}; this package reads version {VERSION}")
@@ -95,7 +95,7 @@ def _load(
         undeclared=undeclared,
         limits=Limits(**limits),
     )
-    parser._prompt = state["prompt"]
+    parser._prompt = None if state["prompt"] is None else "".join([state["prompt"]])
     if state["by_id"] is not None:
         by_id = frozenset(state["by_id"])
         parser._engine = parser._make_engine(by_id, tools)
@@ -104,7 +104,7 @@ def _load(
     parser._finished = state["finished"]
     engine: Engine = parser._engine
     engine.stage = engine.program.stages[state["stage"]]
-    engine.buf = state["buf"]
+    engine.buf = "".join([state["buf"]])  # a TypeError when it is no text
     engine.parts = [state["parts"]] if state["parts"] else []
     for name, value in zip(_FIELDS, state["engine"], strict=True):
         setattr(engine, name, value)

@@ -11,6 +11,7 @@ from gateway_args import (
     CallArguments,
     CallEnd,
     CallStart,
+    Content,
     Finish,
     FormatError,
     LifecycleError,
@@ -221,3 +222,17 @@ class Lifecycle(RuleBasedStateMachine):
 
 
 TestLifecycle = Lifecycle.TestCase
+
+
+def test_a_delta_that_is_refused_changes_nothing():
+    parser = Parser(formats.load("hermes"))
+    for text, tokens in (("bc", (Token(1, 0, 0), Token(2, 0, 1))), ("b", (Token(1, 0, 2),)), ("b", ())):
+        with pytest.raises(LifecycleError, match="cover"):
+            parser.feed(Delta(text, tokens))
+    events = [*parser.feed("d"), *parser.finish("stop")]
+    assert events == [Content("d", None), Finish("stop", 0, None)]
+
+
+def test_a_call_is_no_state_to_start_in():
+    with pytest.raises(ValueError, match="prompt"):
+        Parser(formats.load("hermes"), start="call")

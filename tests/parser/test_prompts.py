@@ -90,3 +90,16 @@ def test_half_a_surrogate_pair_in_a_prompt_is_no_marker(deltas):
     said = events_of("qwen3", deltas, prompt=TURN + "<think>\n\ud800 \udc00\ude00", markers={"</think>": 2})
     assert "".join(map(source_of, said)) == "</think>x"
     assert fold(said).content == "x"
+
+
+def test_calls_that_are_over_in_the_prompt_are_given_no_id():
+    asked = []
+
+    def call_ids(index, name):
+        asked.append((index, name))
+        return f"id_{name}"
+
+    prompt = '<|im_start|>assistant\n<tool_call>{"name": "a"}</tool_call><tool_call>{"name": "b", "arguments": {"x'
+    said = events_of("hermes", ['": 1}}</tool_call><tool_call>{"name": "c"}'], prompt=prompt, call_ids=call_ids)
+    assert [event.id for event in said if isinstance(event, CallStart)] == ["id_b", "id_c"]
+    assert asked == [(0, "b"), (1, "c")]

@@ -48,7 +48,7 @@ def test_options_and_limits_travel_inside():
     assert [aside.why for aside in reading.malformed] == ["undeclared", "limit"]
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"\xff", b'"x"', b'{"version": 1}'])
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"null", b"\xff", b'"x"', b'{"version": 1}', b"[" * 100_000])
 def test_what_is_no_snapshot_is_refused(data):
     with pytest.raises(LifecycleError, match=r"Parser\.restore"):
         Parser.restore(data, formats.load("hermes"))
@@ -64,7 +64,7 @@ def test_another_table_or_version_is_refused():
         Parser.restore(json.dumps(state).encode(), formats.load("hermes"))
 
 
-@pytest.mark.parametrize("key", ["stage", "engine", "queues", "reader", "options"])
+@pytest.mark.parametrize("key", ["stage", "engine", "queues", "reader", "options", "buf", "prompt"])
 def test_a_damaged_snapshot_is_one_clear_error(key):
     parser = Parser(formats.load("hermes"))
     parser.feed('<tool_call>{"name": "f", "arguments": {"a": "x')
