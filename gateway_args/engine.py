@@ -738,9 +738,6 @@ class Engine:
             self.mode = JUNK
             self.why = Why.SHAPE
             return True
-        if self.candidate and not self.had_call:
-            self._rejected()
-            return True
         self._bare_over()
         self.mode = JUNK
         return True
@@ -749,6 +746,8 @@ class Engine:
         """A bare call that broke ends where it did: nothing closes it."""
         if self.stage.kind == "content":
             self.candidate = False
+            if self.lead_text:
+                self._lead_out()
             if self.in_call:  # what is held back is junk behind it
                 parts, held = self.parts, self.held
                 self.parts, self.held = [], 0

@@ -216,8 +216,8 @@ class JsonReader(Reader):
     def _object_end(self, engine: Engine, at: int) -> int:
         if not self._name:
             return self._broke(engine, Why.SHAPE)
-        if not self._started and not self._start(engine, at):
-            return BROKE if not engine.candidate else REJECT
+        if not self._started and (code := self._start(engine, at)) != YES:
+            return code
         args = self._args
         engine.drop(at, Why.ENVELOPE)  # white space, which an end that closes the call would take or not by the cut
         if args is None or args.empty:
@@ -282,8 +282,8 @@ class JsonReader(Reader):
         self._place = place
         if place == _ARGUMENTS:
             self._args = Arguments(engine.limits.max_depth)
-            if self._name and not self._started and not self._start(engine, at):
-                return REJECT if engine.candidate else BROKE
+            if self._name and not self._started and (code := self._start(engine, at)) != YES:
+                return code
             self._args.started = self._started
         return YES
 
@@ -304,27 +304,27 @@ class JsonReader(Reader):
     def _after(self, engine: Engine, at: int, char: str) -> int:
         """A member is over: the name, if it is known, can start the call now."""
         if self._name and not self._started and not (engine.candidate and self._args is None):
-            if not self._start(engine, at):
-                return REJECT if engine.candidate else BROKE
+            code = self._start(engine, at)
+            if code != YES:
+                return code
         if char == "}":
             return self._object_end(engine, at)
         engine.pos = at + 1
         self._place = _KEY
         return YES
 
-    def _start(self, engine: Engine, at: int) -> bool:
-        """The name is whole and what stands at `at` may follow it: the call starts."""
-        if engine.candidate and not engine.had_call and not engine.knows(self._name):
-            return False
+    def _start(self, engine: Engine, at: int) -> int:
+        """The name is whole and what stands at `at` may follow it: the call starts (YES)."""
         if self._unheld(engine):
-            engine.why = Why.LIMIT
-            return False
+            return self._broke(engine, Why.LIMIT)
+        if engine.candidate and not engine.had_call and not engine.knows(self._name):
+            return REJECT
         if not engine.start_call(self._name, at, self._id):
-            return False
+            return BROKE
         self._started = True
         if self._args is not None:
             self._args.release(engine)
-        return True
+        return YES
 
     def _read_arguments(self, engine: Engine) -> int:
         args = self._args
@@ -385,6 +385,8 @@ class JsonReader(Reader):
             self.whole = self._args.whole or self.whole
         if engine.in_call:
             engine.drop(engine.pos, Why.ENVELOPE)
+        elif engine.final and engine.had_call and _FIRST_KEY <= self._place <= _AFTER:
+            engine.spoil(len(engine.buf), Why.UNTERMINATED)  # a further object, which did not become a call
 
     def save(self) -> list[object]:
         return [
