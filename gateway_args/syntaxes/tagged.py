@@ -55,7 +55,7 @@ class Tagged(Syntax):
     nested: bool = False
     """Objects and lists are written as parameters inside parameters, list items under the key `item`."""
     quotes: tuple[str, ...] = ()
-    """Two texts between which a value is text whatever it holds (CDATA)."""
+    """Two texts (CDATA) between which a value holds any text; one that may be a string is a string then."""
     json_body: bool = False
     """The parameters may be written as one JSON object instead."""
 

@@ -150,7 +150,8 @@ class TaggedReader(Reader):
                 return self._finish(engine)
             return MARKER
         inner = len(self._frames) > 1
-        closes, end = bound.closer.match(buf, at, self._frames.inner.name, final)
+        # A tag that the end of the output cuts short is one all the same.
+        closes, end = bound.closer.match(buf, at, self._frames.inner.name, False)
         if closes == YES:
             engine.pos = end
             if not inner:
@@ -158,17 +159,15 @@ class TaggedReader(Reader):
                 return YES
             frame = self._frames.pop()
             return YES if self._value.send(engine, "}" if frame.bracket == "{" else "]", end) else BROKE
-        opens, tag = bound.parameter(engine, at, final)
+        opens, tag = bound.parameter(engine, at, False)
         if tag is not None:
             engine.pos = tag.end
             self._frames.key = tag.name
             self._type = tag.type
             self._place = _KEYED
             return YES if bound.value_open else self._begin(engine)
-        # A tag that the end of the output cuts short is one all the same.
-        if MORE in (code, closes, opens) or (final and followed(engine, bound, self._frames, at) == YES):
-            return MORE
-        return self._broke(engine, Why.SHAPE)
+        half_marker = final and engine.row_at(at, False)[0] == MORE
+        return MORE if half_marker or MORE in (code, closes, opens) else self._broke(engine, Why.SHAPE)
 
     def _finish(self, engine: Engine) -> int:
         """The call's own closer stands at `engine.pos`."""
@@ -191,13 +190,13 @@ class TaggedReader(Reader):
                 return self._begin(engine)
             codes = (
                 half(buf, at, bound.value_open),
-                engine.marker_at(at),
+                engine.row_at(at, False)[0],
                 bound.opens(engine, at),
-                bound.closer.match(buf, at, self._frames.key, engine.final)[0],
+                bound.closer.match(buf, at, self._frames.key, False)[0],
             )
             if YES in codes:
                 return self._broke(engine, Why.SHAPE)
-            if MORE in codes and not engine.final:
+            if MORE in codes:
                 return MORE
         return self._begin(engine)
 
@@ -255,7 +254,7 @@ class TaggedReader(Reader):
         if bound.quotes and not size:
             if buf.startswith(bound.quotes[0], at):
                 self._quoted = True
-                if self._value.form != REFUSED:
+                if self._value.form not in (REFUSED, HELD):  # a type that admits no string is read all the same
                     self._value.begin(TEXT)
                 size = len(bound.quotes[0])
             elif half(buf, at, bound.quotes[0]) == MORE and not engine.final:
