@@ -939,9 +939,12 @@ class Engine:
         if text or tokens:
             self.out.append(Dropped(text, self.layout_why, tokens))
 
-    def arguments(self, json: str, end: int) -> None:
-        """A fragment; its source is the unaccounted text up to `end` (which may be none)."""
-        if self.controls and json == self.buf[self.mark : end] and not self.held:
+    def arguments(self, json: str, end: int, divisible: bool = False) -> None:
+        """A fragment; its source is the unaccounted text up to `end` (which may be none).
+
+        `divisible`: where `json` is its source, each character is a fragment, and tokens without text go between.
+        """
+        if divisible and self.controls and json == self.buf[self.mark : end] and not self.held:
             for stretch in self._stretches(end):
                 if stretch:
                     self._flush_controls()
@@ -958,7 +961,7 @@ class Engine:
             self.buf = text
             self.mark = 0
             self.pos = size
-            self.arguments(text, size)
+            self.arguments(text, size, divisible=True)
             return
         self.done += size
         self.out.append(CallArguments(self.calls - 1, text, text, None if self.starts is None else self.count()))

@@ -220,6 +220,8 @@ class Parser:
             self._engine = self._make_engine(by_id, self._engine.tools)
             self._by_id(by_id)
         engine = self._engine
+        if delta is not None:
+            engine.zero = set()
         prompt = engine.program.spell(prompt)
         if prompt:
             engine.replaying = True
@@ -248,7 +250,6 @@ class Parser:
             engine.out.append(ReasoningStart())
         if delta is not None:
             engine.starts = deque()
-            engine.zero = set()
             engine.controls = deque()
             for event in engine.out:
                 if isinstance(event, (CallStart, CallArguments, CallEnd)):

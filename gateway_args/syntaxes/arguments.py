@@ -209,7 +209,7 @@ class Arguments:
         engine.mark = 0
         engine.pos = taken
         if taken:
-            engine.arguments(text[:taken], taken)
+            engine.arguments(text[:taken], taken, divisible=True)
         if acceptor.complete is not None:
             self.whole = True
             self._form = _OVER
@@ -363,7 +363,7 @@ class Arguments:
             room = len(json)
             for piece, piece_end in zip(pieces, ends, strict=True):
                 if room > 0:
-                    engine.arguments(piece[:room], min(piece_end, engine.pos))
+                    engine.arguments(piece[:room], min(piece_end, engine.pos), divisible=True)
                     room -= len(piece)
         else:
             engine.arguments(json, engine.pos)

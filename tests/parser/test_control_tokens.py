@@ -56,3 +56,9 @@ def test_half_a_surrogate_pair_before_a_marker_keeps_its_place():
     said = events_of("hermes", [delta(("\ud83d", 5)), delta(("<|im_end|>", 2), ("x", 5))])
     assert "".join(map(source_of, said)) == "\ufffd<|im_end|>x"
     assert [event.tokens for event in said[:-1]] == [1, 1, 1]
+
+
+def test_a_token_without_text_inside_a_literal_stands_behind_it():
+    pieces = [("<|tool_call>", 1), ("call:f{a:n", 5), ("", 9), ("ull}", 5)]
+    whole = events_of("gemma4", [delta(*pieces)])
+    assert merged(whole) == merged(events_of("gemma4", [delta(piece) for piece in pieces]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parser_harness import check, events_of, merged
 
-from gateway_args import CallArguments, CallStart, Delta, Parser, ReasoningStart, Token, fold, formats
+from gateway_args import CallArguments, CallStart, Delta, Parser, ReasoningStart, Token, Tools, fold, formats
 from gateway_args.events import source_of
 
 TURN = "<|im_start|>user\nHello <think> there<|im_end|>\n<|im_start|>assistant\n"
@@ -103,3 +103,11 @@ def test_calls_that_are_over_in_the_prompt_are_given_no_id():
     said = events_of("hermes", ['": 1}}</tool_call><tool_call>{"name": "c"}'], prompt=prompt, call_ids=call_ids)
     assert [event.id for event in said if isinstance(event, CallStart)] == ["id_b", "id_c"]
     assert asked == [(0, "b"), (1, "c")]
+
+
+def test_a_marker_that_the_prompt_quotes_in_a_value_is_its_text():
+    prompt = "<|assistant|><tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key> z</arg_value></too"
+    function = {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}
+    tools = Tools.of([{"type": "function", "function": function}])
+    said = events_of("glm47", [Delta("call>", (Token(3, 0, 5),))], prompt=prompt, tools=tools)
+    assert fold(said).calls[0].arguments == '{"a": "x</arg_value><arg_key> z</arg_value></toocall>'
