@@ -6,6 +6,7 @@ Status 1 with each broken promise and a minimal chunking that shows it; 2 when i
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ def add(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--corpus", metavar="FILE", help="the cases, for one format; its own corpus when left out")
     parser.add_argument("--report", choices=("json", "html"), help="write a report instead of text")
+    parser.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="formats checked at once; as many as there are cores when left out"
+    )
     parser.add_argument("--quick", action="store_true", help="try few chunkings")
     parser.set_defaults(run=run)
 
@@ -48,7 +52,16 @@ def _reports(args: argparse.Namespace) -> Iterator[Report]:
     from .. import contract
 
     chunkings = contract.QUICK if args.quick else contract.STANDARD
-    for name, corpus in _pairs(args.format, args.corpus):
+    pairs = list(_pairs(args.format, args.corpus))
+    jobs = min(len(pairs), args.jobs or os.cpu_count() or 1)
+    if jobs > 1:
+        from concurrent.futures import ProcessPoolExecutor
+
+        contract.oracle.require()
+        with ProcessPoolExecutor(jobs) as workers:
+            yield from workers.map(contract.check, *zip(*pairs, strict=True), [chunkings] * len(pairs))
+        return
+    for name, corpus in pairs:
         progress = _Progress(corpus.format)
         try:
             yield contract.check(name, corpus, chunkings, progress=progress)

@@ -96,8 +96,16 @@ def _tables(format_of: Callable[[Case], Format]) -> Maker:
     from ..parser import Parser
     from ..tools import Tools
 
+    # By the tools' identity, which stays theirs while they are kept here: a case's are read once, not once a run.
+    known: dict[int, tuple[object, Tools]] = {}
+
     def tools(case: Case) -> Tools | None:
-        return None if case.tools is None else Tools.of(list(case.tools))
+        if case.tools is None:
+            return None
+        key = id(case.tools)
+        if key not in known:
+            known[key] = case.tools, Tools.of(list(case.tools))
+        return known[key][1]
 
     def new(case: Case, markers: Markers | None) -> TokenSubject:
         return Parser(
