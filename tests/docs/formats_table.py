@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from gateway_args import contract, formats
-from gateway_args.syntaxes import SYNTAXES
+from gateway_args.syntaxes.registry import SYNTAXES
 
 README = Path(__file__).parents[2] / "README.md"
 OPEN = "<!-- formats:"
