@@ -1,7 +1,7 @@
 """The engine runs a compiled format over text as it arrives: every character ends up in exactly one event, in order.
 
-Theory of operation. `buf` holds the text that is not yet settled; `mark` is the first character no event has accounted
-for, `pos` the first one not yet looked at. A step looks at `buf` from `pos` on and either decides (and moves on) or
+Theory of operation. The `ledger` holds the text and accounts for it, the `desk` keeps the call in flight for the
+readers, and the engine decides what the text is. A step looks at `buf` from `pos` on and either decides (and moves on) or
 asks for more text and changes nothing that a later look would see differently. No step decides on less than it
 needs, so what is said depends on the text alone and never on how it was cut. What a step may hold back is bounded by
 `Limits`, so re-reading it is bounded too; a region's reader that holds more (a value, a bare candidate) keeps its own
@@ -21,35 +21,19 @@ docs/policies.md; a rule about one model does not belong here, it is a table's d
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from .events import (
-    CallArguments,
-    CallEnd,
-    CallStart,
-    Content,
-    Dropped,
-    Malformed,
-    Reasoning,
-    ReasoningEnd,
-    ReasoningStart,
-    Why,
-)
-from .program import FIRST_PRIVATE, SPACE
+from .desk import Desk
+from .events import ReasoningStart, Why
+from .program import SPACE
 from .syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
 
 if TYPE_CHECKING:
-    from collections import deque
     from collections.abc import Callable
 
-    from .events import Event
     from .limits import Limits
     from .program import Program, Row, Stage
-    from .syntaxes.base import Plain, Reader
-    from .tools import Tool, Tools
-
-_PRIVATE: Final = re.compile(r"[\ud800-\udfff]")
+    from .tools import Tools
 
 TEXT: Final = 0
 OPENING: Final = 1
@@ -58,53 +42,20 @@ TAIL: Final = 3
 JUNK: Final = 4
 
 
-class Engine:
-    """One output being read. `Parser` feeds it; call syntaxes' readers use `buf`, `pos`, `final` and the emitters."""
+class Engine(Desk):
+    """One output being read. `Parser` feeds it; call syntaxes' readers use the desk and the ledger."""
 
     __slots__ = (
         "after",
         "after_call",
         "blank",
         "body",
-        "buf",
-        "call_ids",
-        "calls",
-        "candidate",
-        "complete",
-        "controls",
-        "debt",
-        "done",
-        "final",
-        "had_call",
-        "held",
-        "in_call",
-        "in_thought",
         "junk_back",
-        "layout_why",
         "lead",
-        "lead_text",
-        "limits",
-        "mark",
         "mode",
-        "out",
-        "parts",
-        "plain",
-        "pos",
-        "program",
-        "reader",
         "region",
         "replaying",
-        "stage",
-        "starts",
         "syntax",
-        "target",
-        "texted",
-        "thought_tokens",
-        "tool",
-        "tools",
-        "undeclared_is_malformed",
-        "why",
-        "zero",
     )
 
     def __init__(
@@ -116,56 +67,17 @@ class Engine:
         call_ids: Callable[[int, str, str | None], str],
         undeclared_is_malformed: bool,
     ) -> None:
-        self.program = program
-        self.stage: Stage = program.stages[stage]
-        self.tools = tools
-        self.limits = limits
-        self.call_ids = call_ids
-        self.undeclared_is_malformed = undeclared_is_malformed
-        # text
-        self.buf = ""
-        self.pos = 0
-        self.mark = 0
-        self.parts: list[str] = []  # unaccounted text before buf[mark:]
-        self.held = 0  # its length
-        self.final = False
-        self.debt = 0  # unaccounted characters that came from the prompt
-        # tokens: offsets in all of the text, and how much of it is accounted for
-        self.starts: deque[int] | None = None
-        self.zero: set[int] | None = None  # private characters whose token has no text
-        self.controls: deque[int] | None = None  # tokens without text that are no markers
-        self.done = 0
-        self.thought_tokens = 0
-        # text modes
+        super().__init__(program, stage, tools, limits, call_ids, undeclared_is_malformed)
         self.mode = TEXT
         self.blank = True  # only white space since the last marker, call or start
         self.after = program.format.after_start  # what is left of that marker's layout
         self.after_call = False  # a call or region closer came last
-        self.texted = False  # content was said
-        self.in_thought = False
-        # an opener or a bare candidate
         self.lead = 0  # unaccounted characters before the opener
-        self.lead_text = ""  # undecided text before the candidate
         self.body = 0  # where in `buf` the text behind the opener begins
-        self.target = ""
-        self.junk_back = False  # unconfirmed, it is junk of the region it stands in
-        self.candidate = False
-        self.layout_why: Why = Why.LAYOUT  # what the lead of a candidate is
+        self.junk_back = False  # unconfirmed, the opener is junk of the region it stands in
+        self.syntax = -1  # which of the state's call syntaxes reads the region
         self.region = 0  # events before the region, while a prompt is replayed
         self.replaying = False
-        # the call in flight
-        self.syntax = -1
-        self.reader: Reader | None = None
-        self.in_call = False
-        self.had_call = False  # the region held a call
-        self.calls = 0
-        self.complete = 0
-        self.tool: Tool | None = None
-        self.why: Why = Why.SHAPE
-        self.plain: Plain | None = None  # who reads printable text, when nothing is held and no marker is looked for
-        self.out: list[Event] = []
-
-    # ---------------------------------------------------------------- text in
 
     def feed(self, text: str) -> None:
         """Read on with this text; what it causes is appended to `out`."""
@@ -198,6 +110,14 @@ class Engine:
             self.pos = self.mark = 0
         self.run()
 
+    def compact(self) -> None:
+        """Let go of text that is accounted for; nothing that can be seen changes."""
+        mark = self.mark
+        self.buf = self.buf[mark:]
+        self.pos -= mark
+        self.body -= mark
+        self.mark = 0
+
     def finish(self, stopped: bool) -> None:
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
         self.final = True
@@ -226,145 +146,7 @@ class Engine:
             else:
                 going = self._junk()
 
-    # --------------------------------------------------------- accounting for text
-
-    def take(self, end: int) -> str:
-        """The unaccounted text up to `end`, which the caller's one event now accounts for."""
-        return self._account(self._gather(end))
-
-    def _gather(self, end: int) -> str:
-        text = self.buf[self.mark : end]
-        self.mark = end
-        if self.held:
-            self.parts.append(text)
-            text = "".join(self.parts)
-            self.parts = []
-            self.held = 0
-        return text
-
-    def _stretches(self, end: int) -> list[str]:
-        """The unaccounted text up to `end`, cut where tokens without text stand: their events go between."""
-        text = self._gather(end)
-        controls = self.controls
-        size = len(text)
-        if not controls or controls[0] >= self.done + size:
-            return [text]
-        cuts = [0]
-        for at in controls:
-            if at - self.done >= size:
-                break
-            if at - self.done > cuts[-1]:
-                cuts.append(at - self.done)
-        cuts.append(size)
-        return [text[cuts[n] : cuts[n + 1]] for n in range(len(cuts) - 1)]
-
-    def _account(self, text: str) -> str:
-        """This text is accounted for: what an event shows of it."""
-        start = self.done
-        self.done += len(text)
-        if self.debt:
-            cut = min(self.debt, len(text))
-            self.debt -= cut
-            text = text[cut:]
-            start += cut
-        zero = self.zero
-        if zero is not None:
-            said = self.restore(text, start)
-            if zero:
-                zero.difference_update(start + match.start() for match in _PRIVATE.finditer(text))
-            return said
-        return text
-
-    def restore(self, text: str, offset: int) -> str:
-        """Text as the output has it: private characters become their tokens' text. `offset` counts in all of it."""
-        if self.zero is None or _PRIVATE.search(text) is None:
-            return text
-        zero = self.zero
-        spelled = self.program.texts
-        return _PRIVATE.sub(
-            lambda match: "" if offset + match.start() in zero else spelled[ord(match.group()) - FIRST_PRIVATE], text
-        )
-
-    def offset(self, at: int) -> int:
-        """Where the character at `buf[at]` is in all of the text."""
-        return self.done + len(self.lead_text) + self.held + at - self.mark
-
-    def unaccounted(self) -> int:
-        """Characters read but not accounted for."""
-        return self.held + self.pos - self.mark
-
-    def count(self) -> int | None:
-        """The tokens whose first character is accounted for by now and was not before."""
-        starts = self.starts
-        if starts is None:
-            return None
-        done = self.done
-        tokens = 0
-        while starts and starts[0] < done:
-            starts.popleft()
-            tokens += 1
-        return tokens
-
-    def drop(self, end: int, why: Why) -> None:
-        """The unaccounted text up to `end` belongs to the format."""
-        if end <= self.mark and not self.held:
-            return
-        for stretch in self._stretches(end):
-            if self.controls:
-                self._flush_controls()
-            text = self._account(stretch)
-            tokens = self.count()
-            if text or tokens:
-                if self.in_thought and tokens and why is not Why.MARKER:
-                    self.thought_tokens += tokens
-                self.out.append(Dropped(text, why, tokens))
-
-    def spoil(self, end: int, why: Why) -> None:
-        """The unaccounted text up to `end` is malformed."""
-        if end <= self.mark and not self.held:
-            return
-        for stretch in self._stretches(end):
-            if self.controls:
-                self._flush_controls()
-            text = self._account(stretch)
-            tokens = self.count()
-            if text or tokens:
-                self.out.append(Malformed(text, why, tokens))
-
-    def say(self, end: int) -> None:
-        """The unaccounted text up to `end` is text of the state."""
-        if end <= self.mark and not self.held:
-            return
-        kind = self.stage.kind
-        if kind == "wrapper":
-            self.spoil(end, Why.STRAY)
-            return
-        for stretch in self._stretches(end):
-            if self.controls:
-                self._flush_controls()
-            text = self._account(stretch)
-            tokens = self.count()
-            if text or tokens:
-                if kind == "reasoning":
-                    self.thought_tokens += tokens or 0
-                    self.out.append(Reasoning(text, tokens))
-                else:
-                    self.texted = True
-                    self.out.append(Content(text, tokens))
-
-    def _flush_controls(self) -> None:
-        """Say the tokens without text that stand before what is accounted for next; events without text wait for none.
-
-        A thought ends before the text that ends it, so what stands in it is said by then.
-        """
-        controls = self.controls
-        while controls and controls[0] <= self.done:
-            controls.popleft()
-            if self.in_thought:
-                self.thought_tokens += 1
-            self.out.append(Dropped("", Why.CONTROL, 1))
-
-    # ------------------------------------------------------------------- text modes
+    # -------------------------------------------------------------------------------- text modes
 
     def _text(self) -> bool:
         """Scan the state's text for the next marker; False when more text is needed."""
@@ -494,13 +276,7 @@ class Engine:
             self.in_thought = True
             self.out.append(ReasoningStart())
 
-    def _leave_thought(self) -> None:
-        if self.controls:
-            self._flush_controls()
-        self.in_thought = False
-        self.out.append(ReasoningEnd())
-
-    # --------------------------------------------------------------- openers and candidates
+    # -------------------------------------------------------------------- openers and candidates
 
     def _opener(self, start: int, end: int, row: Row) -> bool:
         """A marker that leads into a call or a wrapper was read."""
@@ -700,7 +476,7 @@ class Engine:
         self.mode = TEXT
         self._begin_text(at)
 
-    # ---------------------------------------------------------------------------- regions
+    # ----------------------------------------------------------------------------------- regions
 
     def _reading(self) -> bool:
         reader = self.reader
@@ -864,124 +640,6 @@ class Engine:
                 self.end_call(len(self.buf))
         if self.controls:
             self._flush_controls()
-
-    # ------------------------------------------------------------------- what readers say
-
-    def marker_at(self, at: int) -> int:
-        """Whether a marker that counts in this region stands at `at`: NO, YES, or MORE while it may be arriving."""
-        return self.row_at(at, self.final)[0]
-
-    def row_at(self, at: int, final: bool) -> tuple[int, Row | None]:
-        """The same with the marker's row; not `final` is to ask whether one begins there, though the text be over."""
-        start, end, whole = self.stage.words.at(self.buf, at, final)
-        if start >= len(self.buf):
-            return NO, None
-        if not whole:
-            return MORE, None
-        row = self.stage.rows.get(self.buf[start:end])
-        return (NO, None) if row is None or row.closer else (YES, row)
-
-    @property
-    def entered(self) -> Stage:
-        """The state that the opener which waits to be confirmed leads to."""
-        return self.program.stages[self.stage.rows[self.target].target]
-
-    def pending(self, end: int) -> str:
-        """The unaccounted text up to `end`, as the output has it; it stays unaccounted."""
-        text = self.buf[self.mark : end]
-        if self.held:
-            text = "".join(self.parts) + text
-        return self.restore(text, self.done)
-
-    def unpark(self) -> int:
-        """Take the unaccounted text back into `buf`, to be accounted for in pieces; how far `buf` has shifted."""
-        shift = self.held - self.mark
-        self.buf = "".join(self.parts) + self.buf[self.mark :]
-        self.parts = []
-        self.held = self.mark = 0
-        self.pos += shift
-        return shift
-
-    def imply_close(self) -> None:
-        """A closer that the model left out would stand here, with nothing unaccounted before it."""
-        self.out.append(Dropped("", Why.IMPLICIT_CLOSE, None if self.starts is None else 0))
-
-    def knows(self, name: str) -> bool:
-        """Whether a call of this name may be one: the request declares it, or its tools are unknown."""
-        return self.tools is None or name in self.tools
-
-    def start_call(self, name: str, end: int, id: str | None = None) -> bool:
-        """A call starts; its source is all that is unaccounted up to `end`. False, with `why`, when it may not."""
-        declared = None if self.tools is None else name in self.tools
-        if declared is False and self.undeclared_is_malformed:
-            self.why = Why.UNDECLARED
-            return False
-        if self.calls >= self.limits.max_calls:
-            self.why = Why.LIMIT
-            return False
-        if self.controls and (end > self.mark or self.held):
-            self._flush_controls()
-        if self.lead_text:
-            self._lead_out()
-        self.tool = self.tools.get(name) if self.tools is not None else None
-        index = self.calls
-        self.calls += 1
-        self.in_call = self.had_call = True
-        source = self.take(end)
-        self.out.append(CallStart(index, self.call_ids(index, name, id), name, declared, source, self.count()))
-        return True
-
-    def _lead_out(self) -> None:
-        """The candidate is a call: account for what stood before it, white space or a separator."""
-        text = self._account(self.lead_text)
-        self.lead_text = ""
-        tokens = self.count()
-        if text or tokens:
-            self.out.append(Dropped(text, self.layout_why, tokens))
-
-    def arguments(self, json: str, end: int, divisible: bool = False) -> None:
-        """A fragment; its source is the unaccounted text up to `end` (which may be none).
-
-        `divisible`: where `json` is its source, each character is a fragment, and tokens without text go between.
-        """
-        if divisible and self.controls and json == self.buf[self.mark : end] and not self.held:
-            for stretch in self._stretches(end):
-                if stretch:
-                    self._flush_controls()
-                    self.out.append(CallArguments(self.calls - 1, stretch, self._account(stretch), self.count()))
-            return
-        if self.controls and (end > self.mark or self.held):
-            self._flush_controls()
-        source = self.take(end)
-        self.out.append(CallArguments(self.calls - 1, json, source, self.count()))
-
-    def pass_through(self, text: str, size: int) -> None:
-        """A fragment that is new text as it came, when all text before it is accounted for and read."""
-        if self.controls:
-            self.buf = text
-            self.mark = 0
-            self.pos = size
-            self.arguments(text, size, divisible=True)
-            return
-        self.done += size
-        self.out.append(CallArguments(self.calls - 1, text, text, None if self.starts is None else self.count()))
-
-    def control_before(self, end: int) -> bool:
-        """Whether a token without text stands in the unaccounted text up to `end`."""
-        return bool(self.controls) and self.controls[0] < self.offset(end)  # type: ignore[index]
-
-    def end_call(self, end: int) -> None:
-        """The call is over; its closer is the unaccounted text up to `end`."""
-        reader = self.reader
-        whole = reader is not None and reader.whole
-        self.in_call = False
-        self.tool = None
-        if whole:
-            self.complete += 1
-        if self.controls and (end > self.mark or self.held):
-            self._flush_controls()
-        source = self.take(end)
-        self.out.append(CallEnd(self.calls - 1, whole, source, self.count()))
 
 
 def _first_text(text: str, start: int, end: int) -> int:

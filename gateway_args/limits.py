@@ -33,3 +33,5 @@ class Limits:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"Limits.{name}: {value!r} is not a whole number above 0")
+        if self.max_depth > 100_000:
+            raise ValueError(f"Limits.max_depth: {self.max_depth} is more than 100000, deeper than any reader goes")

@@ -35,6 +35,7 @@ _QUEUES: Final = ("starts", "controls")
 def save(parser: Parser) -> bytes:
     """The state of this parser."""
     engine = parser._engine
+    engine.compact()
     start, undeclared, limits = parser._options
     reader = engine.reader
     state = {

@@ -150,8 +150,9 @@ def _folders() -> list[Path]:
 def _files() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in _folders():
-        if folder.is_dir():
-            found.update(_tables(str(folder), folder.stat().st_mtime_ns))
+        if not folder.is_dir():
+            raise FormatError(f"{folder}: no such folder; {ENVIRONMENT} names it")
+        found.update(_tables(str(folder), folder.stat().st_mtime_ns))
     return found
 
 

@@ -14,7 +14,7 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import FormatError
-from ..syntaxes import SYNTAXES
+from ..syntaxes.registry import SYNTAXES
 from ..syntaxes.header import check as check_header
 from .table import Format, Marker, State, digest_of
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..engine import Engine
     from .json import BoundJson
 
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f\ud800-\udfff]|\\.)*"')
+_STRING: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\.)*"')
 _PRIVATE: Final = re.compile(r"[\ud800-\udfff]")
-_HALF_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f\ud800-\udfff]|\\.)*\\?\Z')
+_HALF_STRING: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\.)*\\?\Z')
 
 # Where a reader stands.
 _OPEN: Final = 0  # before the region's first bracket
@@ -436,7 +436,7 @@ def _string(engine: Engine, at: int) -> tuple[int, str, int]:
             return BROKE, "", at
         return (MORE, "", at) if half.end() < bound else (NO, "", at)
     try:
-        text = json.loads(match.group())
+        text = json.loads(match.group(), strict=False)  # a raw control character is content
     except ValueError:
         return BROKE, "", at
     if len(text) > limit:

@@ -136,3 +136,8 @@ def test_deep_nesting_is_no_recursion():
     reading = read(formats.load("hermes"), [text])
     assert not reading.calls[0].complete
     assert reading.calls[0].arguments == "[" * 32
+
+
+def test_a_depth_that_no_reader_reaches_is_refused_when_it_is_set():
+    with pytest.raises(ValueError, match="max_depth"):
+        Limits(max_depth=10**30)

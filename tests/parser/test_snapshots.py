@@ -83,3 +83,9 @@ def test_snapshots_of_the_corpora_are_small():
             for char in case.text:
                 parser.feed(char)
                 assert len(parser.snapshot()) < 1500 + 4 * len(case.text)
+
+
+def test_a_snapshot_does_not_hold_what_is_said():
+    parser = Parser(formats.load("hermes"))
+    parser.feed("word " * 10_000 + '<tool_call>{"name": "f", "arguments": {"a": "' + "x" * 10_000)
+    assert len(parser.snapshot()) < 2048
