@@ -256,11 +256,12 @@ class Stream(ABC):
         """The stream that `snapshot` was taken of; the envelope and the options are to be those it had."""
         try:
             saved = orjson.loads(data)
-        except orjson.JSONDecodeError:
+            version, kind = saved["version"], saved["kind"]
+        except (orjson.JSONDecodeError, LookupError, TypeError):
             raise LifecycleError("this is no snapshot of an adapter's stream") from None
-        if (saved["version"], saved["kind"]) != (_VERSION, cls.KIND):
+        if (version, kind) != (_VERSION, cls.KIND):
             raise LifecycleError(
-                f"this snapshot is of a {saved['kind']} stream, version {saved['version']}: "
+                f"this snapshot is of a {kind} stream, version {version}: "
                 f"a {cls.KIND} stream, version {_VERSION}, cannot go on from it"
             )
         stream = cls(envelope, options, choice=saved["choice"])

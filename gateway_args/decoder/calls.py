@@ -16,7 +16,7 @@ from gateway_args.decoder.bounds import StreamLimits
 from gateway_args.decoder.compiled import CompiledSchema, compile_schema
 from gateway_args.decoder.outcomes import Accepted, Refused
 from gateway_args.decoder.stream import StreamDecoder
-from gateway_args.events import CallArguments, CallStart
+from gateway_args.events import CallArguments, CallEnd, CallStart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +56,7 @@ class ToolDecoders:
         self._names: list[str] = []
         self._decoders: list[StreamDecoder[Any]] = []
         self._told: set[int] = set()
+        self._cut: set[int] = set()
 
     def __getitem__(self, index: int) -> StreamDecoder[Any]:
         """The decoder of a call that started."""
@@ -74,10 +75,17 @@ class ToolDecoders:
             outcome = self._decoders[event.index].push(event.json)
             if isinstance(outcome, Refused):
                 return self._tell(event.index, outcome)
+        elif isinstance(event, CallEnd) and not event.complete:
+            self._cut.add(event.index)
         return None
 
     def finish(self) -> list[CallOutcome]:
-        """The engine ended the output: every call that was not refused yet is decided by its whole document."""
+        """The engine ended the output: every call that was not refused yet is decided by its whole document.
+
+        One that the parser saw cut has none, however whole it looks: 12 may have been on its way to 125.
+        """
+        for index in self._cut:
+            self._decoders[index].truncate("the call ended before its arguments were whole")
         return self._settle(lambda decoder: decoder.finish())
 
     def truncate(self, reason: str) -> list[CallOutcome]:

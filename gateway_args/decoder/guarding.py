@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gateway_args.tokens import Delta
     from gateway_args.tools import Tools
 
-CUT = "the engine's stream stopped without a finish reason"
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -79,8 +77,9 @@ class Guard:
         An engine that ends in an error, or because it was cancelled, has not ended the calls either.
         """
         settled = finish_reason(reason) not in ("error", "cancelled")
+        cut = "stopped without a finish reason" if reason is None else f"ended with the reason {reason!r}"
         events = self._follow(self._parser.finish(reason))
-        outcomes = self.decoders.finish() if settled else self.decoders.truncate(CUT)
+        outcomes = self.decoders.finish() if settled else self.decoders.truncate(f"the engine's stream {cut}")
         return self._end("finish", reason, events, outcomes)
 
     def cancel(self, why: str) -> list[Event | CallOutcome]:
@@ -148,7 +147,7 @@ def guard(
 
     `cancel` stops the engine, by default by the stream's own `close` or `aclose`. It is called once, and only for an
     output that the engine did not end itself: at an early refusal, or when the consumer closes this iterator or is
-    cancelled. An error of the engine is raised here once what it cut short is told.
+    cancelled. An error of the engine, or of `cancel`, is raised here once what it cut short is told.
     """
     core = Guard(parser, tools, limits=limits, transcript=transcript)
     if hasattr(engine_stream, "__aiter__"):
@@ -180,11 +179,16 @@ def _drive(
             said = core.feed(piece)
             if core.refused:
                 running = False
-                if cancel is not None:
-                    cancel()
+                try:
+                    if cancel is not None:
+                        cancel()
+                except Exception as error:
+                    failure = error
                 ended = True
                 said += core.cancel(refusal_in(said))
             yield from said
+            if failure is not None:
+                raise failure
             if core.refused:
                 return
     finally:
@@ -218,11 +222,16 @@ async def _drive_async(
             said = core.feed(piece)
             if core.refused:
                 running = False
-                await _call(cancel)
+                try:
+                    await _call(cancel)
+                except Exception as error:
+                    failure = error
                 ended = True
                 said += core.cancel(refusal_in(said))
             for event in said:
                 yield event
+            if failure is not None:
+                raise failure
             if core.refused:
                 return
     finally:

@@ -123,7 +123,7 @@ class Transcript:
 
     def _line(self, content: dict[str, Any]) -> None:
         self.chain = _link(self.chain, content)
-        self._write(json.dumps({**content, "chain": self.chain}) + "\n")
+        self._write(_written({**content, "chain": self.chain}) + "\n")
 
 
 @final
@@ -179,7 +179,8 @@ def _read(data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
     problems: list[str] = []
     chain = ""
     expected = 0
-    for number, text in enumerate(data.split(b"\n")[:-1] if data.endswith(b"\n") else data.split(b"\n")):
+    *texts, rest = data.split(b"\n")
+    for number, text in enumerate([*texts, rest] if rest else texts):
         try:
             line = json.loads(text)
         except (ValueError, RecursionError):
@@ -195,6 +196,8 @@ def _read(data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
             problems.append(missing or f"{name} stands where delta {expected} belongs")
         elif line.get("chain") != _link(chain, _content(line)):
             problems.append(f"{name} does not match its digest: it, or the line before it, was changed")
+        elif text != _written(line).encode():
+            problems.append(f"{name} is spelled in other bytes than it was written in")
         lines.append(line)
         if not isinstance(found, int) or found >= expected:  # a line that comes late does not move what is expected
             chain = str(line.get("chain", ""))
@@ -203,6 +206,8 @@ def _read(data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
         problems.append("the transcript is empty")
     elif lines[0].get("transcript") != TRANSCRIPT:
         problems.append(f"the first line opens no transcript of version {TRANSCRIPT}")
+    elif rest:
+        problems.append("the last line does not end: a line feed is missing")
     elif "end" not in lines[-1]:
         problems.append(f"the transcript has no end: it stops after delta {lines[-1].get('n', 0)}")
     return lines, problems
@@ -258,6 +263,11 @@ def _setting(opening: dict[str, Any], format: Format | None, prompt: str | None)
 
 def _content(line: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in line.items() if key != "chain"}
+
+
+def _written(line: dict[str, Any]) -> str:
+    """A line as it is written, its line feed aside: what it says has this one spelling."""
+    return json.dumps(line)
 
 
 def _link(chain: str, content: dict[str, Any]) -> str:

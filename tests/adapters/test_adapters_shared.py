@@ -343,6 +343,7 @@ def test_an_unknown_place_for_malformed_text_is_named_with_those_that_there_are(
 
 
 @each_kind
-def test_bytes_that_are_no_snapshot_are_refused(kind: adapters.Kind) -> None:
+@pytest.mark.parametrize("data", [b"\x80\x04", b"{}", b"[]", b"1"])
+def test_bytes_that_are_no_snapshot_are_refused(kind: adapters.Kind, data: bytes) -> None:
     with pytest.raises(LifecycleError, match="no snapshot"):
-        type(adapters.stream(kind, ENVELOPE)).restore(b"\x80\x04", ENVELOPE)
+        type(adapters.stream(kind, ENVELOPE)).restore(data, ENVELOPE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -100,16 +101,21 @@ class AsyncEngine(Engine):
         self.stops += 1
 
 
-def _run(engine: Engine, **options: Any) -> list[Any]:
-    """Everything that the guard yields, whichever the engine's kind."""
+def _run(engine: Engine, *, seen: list[Any] | None = None, **options: Any) -> list[Any]:
+    """Everything that the guard yields, whichever the engine's kind; `seen` has it even when an error ends it."""
     parser = Parser(HERMES, TOOLS)
+    events: list[Any] = [] if seen is None else seen
     if not isinstance(engine, AsyncEngine):
-        return list(guard(engine, parser, TOOLS, **options))
+        for event in guard(engine, parser, TOOLS, **options):
+            events.append(event)
+        return events
 
-    async def collect() -> list[Any]:
-        return [event async for event in guard(engine, parser, TOOLS, **options)]
+    async def collect() -> None:
+        async for event in guard(engine, parser, TOOLS, **options):
+            events.append(event)
 
-    return asyncio.run(collect())
+    asyncio.run(collect())
+    return events
 
 
 def _outcomes(events: list[Any]) -> list[Any]:
@@ -175,6 +181,40 @@ def test_only_an_end_that_the_engine_meant_settles_calls(reason: str, accepted: 
 def test_a_call_that_the_output_cuts_is_truncated() -> None:
     (outcome,) = _outcomes(_run(Engine(SOUND[:-40], reason="length")))
     assert outcome.code is StreamCode.TRUNCATED
+
+
+def test_a_number_that_the_output_cuts_is_no_accepted_call() -> None:
+    pieces = ['<tool_call>\n{"name": "unknown", "arguments": 12', EngineEnd("length")]
+    events = list(guard(pieces, Parser(HERMES, None), None))
+    (outcome,) = _outcomes(events)
+    assert [event.complete for event in events if isinstance(event, CallEnd)] == [False]
+    assert isinstance(outcome, Refused)
+    assert (outcome.code, outcome.at_byte) == (StreamCode.TRUNCATED, 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [(None, "stopped without a finish reason"), ("abort", "ended with.*'abort'")]
+)
+def test_a_truncated_call_says_how_the_engines_stream_ended(reason: str | None, told: str) -> None:
+    (outcome,) = _outcomes(_run(Engine(SOUND, reason=reason)))
+    assert re.search(told, outcome.message)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cancel_that_fails_is_raised_after_the_refusal_is_told(kind: type[Engine]) -> None:
+    engine = kind(BAD)
+    seen: list[Any] = []
+
+    def cancel() -> None:
+        engine.stops += 1
+        raise ConnectionError("the engine does not answer")
+
+    with pytest.raises(ConnectionError, match="does not answer"):
+        _run(engine, seen=seen, cancel=cancel)
+    (refused,) = _outcomes(seen)
+    assert refused.code is StreamCode.GRAMMAR
+    assert seen[-1] == Finish("cancelled", 1, None)
+    assert engine.stops == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -145,6 +145,33 @@ def test_every_changed_byte_of_every_line_is_noticed(tmp_path: Path) -> None:
         assert not replay(path).ok, (at, bytes(changed[at - 20 : at + 20]))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"delta": "Yes', b'"delta":\t"Yes'),
+        (b'"delta": "Yes', b'"delta": "\\u0059es'),
+        (b"\\u00e9", b"\\u00E9"),
+        (b'{"n": 1,', b'{"n": 1, "n": 1,'),
+        (b"}\n", b"}\r\n"),
+        (b'{"transcript"', b'\xef\xbb\xbf{"transcript"'),
+    ],
+)
+def test_a_byte_that_changes_nothing_of_what_is_said_is_noticed_too(tmp_path: Path, old: bytes, new: bytes) -> None:
+    path = tmp_path / "evidence.jsonl"
+    _record(path, size=30)
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new, 1))
+    assert any("other bytes" in problem for problem in replay(path).problems)
+
+
+def test_a_last_line_without_its_line_feed_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    _record(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert replay(path).problems == ("the last line does not end: a line feed is missing",)
+
+
 def test_a_changed_delta_is_named(tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     _record(path)
