@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, final
 
 from gateway_args.decoder.bounds import StreamLimits
 from gateway_args.decoder.compiled import CompiledSchema, compile_schema
+from gateway_args.decoder.expected import Expected
 from gateway_args.decoder.outcomes import Accepted, Refused
 from gateway_args.decoder.stream import StreamDecoder
-from gateway_args.events import CallArguments, CallEnd, CallStart
+from gateway_args.events import CallArguments, CallEnd, CallStart, Malformed, Why
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +58,7 @@ class ToolDecoders:
         self._decoders: list[StreamDecoder[Any]] = []
         self._told: set[int] = set()
         self._cut: set[int] = set()
+        self._open: int | None = None
 
     def __getitem__(self, index: int) -> StreamDecoder[Any]:
         """The decoder of a call that started."""
@@ -66,17 +68,32 @@ class ToolDecoders:
         return len(self._decoders)
 
     def feed(self, event: Event) -> CallOutcome | None:
-        """Takes one event; the refusal of its call, when this event brought it."""
+        """Takes one event; the refusal of its call, when this event brought it.
+
+        Text that no JSON goes on with never reaches the client as arguments; it is pushed to the call that it broke all
+        the same, so that the call is refused there. Behind a whole value it breaks nothing.
+        """
         if isinstance(event, CallStart):
             schema = self._schemas.get(event.name) or _any_json()
             self._names.append(event.name)
             self._decoders.append(StreamDecoder(schema, limits=self._limits))
-        elif isinstance(event, CallArguments) and event.index not in self._told:
-            outcome = self._decoders[event.index].push(event.json)
+            self._open = len(self._decoders) - 1
+        elif isinstance(event, CallArguments):
+            return self._push(event.index, event.json)
+        elif isinstance(event, CallEnd):
+            self._open = None
+            if not event.complete:
+                self._cut.add(event.index)
+        elif isinstance(event, Malformed) and event.why is Why.ARGUMENTS and self._open is not None:
+            if self._decoders[self._open].expected_next != {Expected.NOTHING}:
+                return self._push(self._open, event.text)
+        return None
+
+    def _push(self, index: int, text: str) -> CallOutcome | None:
+        if index not in self._told:
+            outcome = self._decoders[index].push(text)
             if isinstance(outcome, Refused):
-                return self._tell(event.index, outcome)
-        elif isinstance(event, CallEnd) and not event.complete:
-            self._cut.add(event.index)
+                return self._tell(index, outcome)
         return None
 
     def finish(self) -> list[CallOutcome]:

@@ -183,6 +183,21 @@ def test_a_call_that_the_output_cuts_is_truncated() -> None:
     assert outcome.code is StreamCode.TRUNCATED
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_call_that_leaves_json_stops_the_engine_where_it_does(kind: type[Engine]) -> None:
+    text = "Let me look. " + _call('{"city": "Rome" oops}') + " and on and on" * 20
+    engine = kind(text, size=1)
+    (refused,) = _outcomes(_run(engine))
+    assert (refused.code, refused.at_byte) == (StreamCode.GRAMMAR, len('{"city": "Rome" '))
+    assert engine.polls == text.index("oops") + 1
+    assert engine.stops == 1
+
+
+def test_text_behind_a_whole_value_refuses_no_call() -> None:
+    text = '<tool_call>{"name": "weather", "arguments": "{\\"city\\": \\"Rome\\"} {"}</tool_call>'
+    assert _outcomes(_run(Engine(text, size=1))) == [Accepted({"city": "Rome"})]
+
+
 def test_a_number_that_the_output_cuts_is_no_accepted_call() -> None:
     pieces = ['<tool_call>\n{"name": "unknown", "arguments": 12', EngineEnd("length")]
     events = list(guard(pieces, Parser(HERMES, None), None))
