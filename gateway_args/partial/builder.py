@@ -1,9 +1,9 @@
 """The builder grows one JSON value from text in pieces, strictly, and its work is linear.
 
 Theory of operation. A `Frame` is one open container; the frames from the root on and the value in flight (the *leaf*)
-are the rightmost spine. `_read` takes whole members and elements, a match each; a key, a number or a literal that its
-piece cuts falls to `_token`, which reads one token from where the last piece left it. Only a cut escape and a short
-cut key are held and read again, at most `_HOLD` characters.
+are the rightmost spine. `feed` takes members and elements by a match each, and where much text is left for tokens so
+short, as many as come at once; a key, a number or a literal that its piece cuts is the `Machine`'s to read on. Only a
+cut escape and a short cut key are held and read again, at most `_HOLD` characters.
 
 A value is **complete** when the comma or bracket behind it came: then it is added to its frame, for good.
 
@@ -19,36 +19,40 @@ import math
 from typing import TYPE_CHECKING, Any, Final, final
 
 from . import lexis
-from .frame import NOTHING, UNSEEN, Digits, Frame, Text
+from .frame import NOTHING, UNSEEN, Frame, Text
 from .lexis import LITERALS, LONGEST_NUMBER, element, member
-from .path import Fault, Path, Step
+from .machine import (
+    AFTER,
+    COLON,
+    END,
+    FIRST_ITEM,
+    FIRST_KEY,
+    IN_KEY,
+    IN_LITERAL,
+    IN_NUMBER,
+    IN_STRING,
+    ITEM,
+    KEY,
+    VALUE,
+    Machine,
+)
+from .path import Fault, Path
 
 if TYPE_CHECKING:
     from ..limits import Limits
     from .source import Source
 
-# The places of the machine. The first five are where a value may begin, its key first in the first two.
-_FIRST_KEY: Final = 0
-_KEY: Final = 1
-_FIRST_ITEM: Final = 2
-_ITEM: Final = 3
-_VALUE: Final = 4  # behind a colon, and at the root
-_AFTER: Final = 5
-_IN_STRING: Final = 6
-_COLON: Final = 7
-_IN_KEY: Final = 8
-_IN_NUMBER: Final = 9
-_IN_LITERAL: Final = 10
-_END: Final = 11
-
+_FEW: Final = 6  # tokens of which it does not pay to read them at once
+_LONG: Final = 160  # characters of members for which it does
+_SHORT: Final = 16  # characters of a piece in which a number seldom ends and more follows
 _HOLD: Final = 64  # characters of a cut key that are held and read again
 
 _ENDS_IN: Final = {
-    _IN_STRING: "inside a string",
-    _COLON: "before a colon",
-    _IN_KEY: "inside a key",
-    _IN_NUMBER: "inside a number",
-    _IN_LITERAL: "inside a literal",
+    IN_STRING: "inside a string",
+    COLON: "before a colon",
+    IN_KEY: "inside a key",
+    IN_NUMBER: "inside a number",
+    IN_LITERAL: "inside a literal",
 }
 
 
@@ -57,34 +61,20 @@ _OUTSIDE: Final = Frame({}, "", None, 0)
 
 
 @final
-class Builder:
+class Builder(Machine):
     """Grows the value: `frames`, `step` and `leaf` are its spine, `done` says that the root closed."""
 
-    __slots__ = (
-        *("_began", "_end", "_held", "_high", "_key", "_limits", "_number", "_place", "_text", "_trailing", "_word"),
-        *("done", "fault", "frames", "grew", "leaf", "offset", "root", "source", "start", "step"),
-    )
+    __slots__ = ("_end", "_high", "_limits", "fault", "grew", "offset", "root", "source", "start")
 
     def __init__(self, limits: Limits, *, source: Source | None = None, trailing: bool = False) -> None:
+        super().__init__(limits, trailing)
         self._limits = limits
         self.source = source  # where the text is kept, if it is
-        self._trailing = trailing  # whether any text may stand behind the value
         self._end = math.inf if limits.max_arguments is None else limits.max_arguments
-        self._place = _VALUE
-        self._held = ""  # an escape that its piece cut
         self._high = ""  # a high surrogate that ended a piece
-        self._text = Text()  # the string in flight
-        self._key = Text()  # the key in flight
-        self._began = 0  # where it began
-        self._word = ""  # the number or literal in flight
-        self._number = ""  # its place in `NUMBER_PLACES`
-        self.frames: list[Frame] = []
         self.root: Frame | None = None
-        self.step: Step | None = None  # of the leaf, in the innermost frame
-        self.leaf: Any = NOTHING
         self.offset = 0
         self.start = 0  # where the value may begin, see `skip`
-        self.done = False
         self.grew = False  # whether the last piece added to a string in flight
         self.fault: Fault | None = None
 
@@ -101,10 +91,10 @@ class Builder:
             self._high = ""
             self.feed("\ufffd")
         if self.fault is None and not self.done:
-            if not self.frames and self._place == _IN_NUMBER and self._number not in lexis.NUMBER_OPEN:
-                self._end_root(lexis.number(self._word))
+            if not self.frames and self._place == IN_NUMBER and self._number not in lexis.NUMBER_OPEN:
+                self.end_root(lexis.number(self._word))
             else:
-                place = _IN_KEY if self._place <= _KEY and '"' in self._held else self._place
+                place = IN_KEY if self._place <= KEY and '"' in self._held else self._place
                 where = _ENDS_IN.get(place, "before it is closed" if self.frames else "before its value")
                 self.fault = Fault(self.path(), f"the text ends {where}", self.offset)
         return self.fault
@@ -152,9 +142,9 @@ class Builder:
         changed = False
         fault = ""
         while pos < size:
-            if place <= _VALUE:
+            if place <= VALUE:
                 # Whole members or elements as long as they come, and of the last one what the piece has.
-                match = member if place <= _KEY else element
+                match = member if place <= KEY else element
                 while (read := match(text, pos)) is not None:
                     key, string, quote, other, after, opener = read.groups()
                     if key is not None:
@@ -168,66 +158,68 @@ class Builder:
                         leaf = string
                         if not quote:
                             leaf = self._text = Text((string,))
-                            place = _IN_STRING
+                            place = IN_STRING
                             break
                     elif other is None:
-                        break
-                    elif other in LITERALS:
-                        leaf = LITERALS[other]
-                    elif other[0] != "[":
-                        if len(other) > LONGEST_NUMBER:
-                            leaf = UNSEEN
-                            fault, pos = "a number too long to read", read.start(4) + LONGEST_NUMBER
+                        nested = self.read_nested(text, pos - 1, opener)
+                        if nested is None:
                             break
-                        leaf = int(other) if other.isdigit() else float(other) if "." in other else lexis.number(other)
-                    elif len(other) > LONGEST_NUMBER or len(frames) >= self._limits.max_depth:
-                        # By its elements: the one that is too long or too deep is the fault.
-                        after, opener, pos = None, "[", read.start(4) + 1
-                        break
-                    else:
-                        leaf = lexis.raw_decode(other)[0]
+                        leaf = nested[0]
                         if frame.kids is not None:
                             step = len(items) if closer == "]" else step
-                            frame.kids[step] = Frame.whole(leaf, step, base + read.end(4))
+                            frame.kids[step] = Frame.whole(leaf, step, base + pos, base + nested[1])
+                        after, opener = nested[2], None
+                        pos = nested[1] + len(after)
+                    elif other in LITERALS:
+                        leaf = LITERALS[other]
+                    elif len(other) <= LONGEST_NUMBER:
+                        leaf = int(other) if other.isdigit() else float(other) if "." in other else lexis.number(other)
+                    else:
+                        leaf = UNSEEN
+                        fault, pos = "a number too long to read", read.start(4) + LONGEST_NUMBER
+                        break
                     if after != "," or not closer:
                         break
                     changed = True
+                    frame.marks.append(base + pos)
                     if closer == "}":
                         items[step] = leaf
                         frame.keys.append(step)
                         match = member
-                        place = _KEY
+                        place = KEY
+                        if size - pos < _LONG:
+                            continue
                     else:
                         items.append(leaf)
-                        place = _ITEM
-                    frame.marks.append(base + pos)
+                        place = ITEM
+                    if size - pos > _FEW * (pos - read.start()):
+                        pos, after = self.read_run(frame, text, pos, base)
+                        if after == closer:
+                            leaf = NOTHING
+                            break
                 else:
                     leaf = NOTHING
                     if pos == size:
                         break
-                    if place <= _KEY:
+                    if place <= KEY:
                         read = lexis.key(text, pos)
                         if read is not None and read[2]:
                             step = read[1] if "\\" not in read[1] else lexis.unescape(read[1])
                             if step in items:
                                 fault, pos = f"duplicate key {step!r}", read.start(1) - 1
                                 break
-                            place = _VALUE if read[3] else _COLON
+                            place = VALUE if read[3] else COLON
                             pos = read.end()
                             continue
                         if read is not None and read.end() == size and size - pos <= _HOLD:
                             self._held = text[pos:]
                             break
-                    if (
-                        place in (_FIRST_KEY, _FIRST_ITEM)
-                        and (read := lexis.separator(text, pos))
-                        and read[1] == closer
-                    ):
+                    if place in (FIRST_KEY, FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
                         after, opener = closer, None
-                        pos = read.end()
+                        pos = read.end(1)
                     else:
                         self._place, self.step, self.leaf = place, step, leaf
-                        pos, fault = self._token(text, pos, base)
+                        pos, fault = self.read_token(text, pos, base)
                         changed = changed or self.leaf is not leaf
                         place, step, leaf = self._place, self.step, self.leaf
                         if fault:
@@ -236,22 +228,35 @@ class Builder:
                 changed = True
                 if fault:
                     break
-                if place == _IN_STRING:
+                if place == IN_STRING:
                     continue
-            elif place == _AFTER:
+            elif place == AFTER:
                 opener = None
                 after = text[pos]
-                if after in ",]}":
+                if after in "]}":
                     pos += 1
                 elif (read := lexis.separator(text, pos)) is not None:
-                    after = read[1]
+                    after, opener = read.groups()
                     pos = read.end()
+                    if opener is not None and after == "," and closer == "]":
+                        changed = True
+                        items.append(leaf)
+                        frame.marks.append(base + read.end(1))
+                        after = None
+                    elif opener is not None:
+                        opener = None
+                        pos = read.end(1)
                 else:
                     pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
                     if pos < size:
                         fault = f"expected ',' or {closer!r}"
                     break
-            elif place == _IN_STRING:
+            elif place == IN_NUMBER and size > _SHORT and (read := self.read_rest(text, pos)) is not None:
+                leaf = lexis.number(self._word)
+                opener = None
+                after = read[2]
+                pos = read.end()
+            elif place == IN_STRING:
                 opener = None
                 read = lexis.rest_of_string(text, pos)
                 string, quote, after = read.groups()  # type: ignore[union-attr]
@@ -261,13 +266,13 @@ class Builder:
                     self._text.append(string if "\\" not in string else lexis.unescape(string))
                 if not quote:
                     if pos < size:
-                        pos, fault = self._escape(text, pos)
+                        pos, fault = self.read_escape(text, pos)
                     break
                 leaf = "".join(self._text)
             else:
                 self._place, self.step, self.leaf = place, step, leaf
-                pos, fault = self._token(text, pos, base)
-                changed = changed or (self.done and place != _END)
+                pos, fault = self.read_token(text, pos, base)
+                changed = changed or (self.done and place != END)
                 place, step, leaf = self._place, self.step, self.leaf
                 if fault:
                     break
@@ -284,7 +289,7 @@ class Builder:
                     frame.marks.append(base + pos)
                 if after == ",":
                     leaf = NOTHING
-                    place = _KEY if closer == "}" else _ITEM
+                    place = KEY if closer == "}" else ITEM
                     continue
                 leaf = items
                 step = frame.step
@@ -292,11 +297,12 @@ class Builder:
                 frame = frames[-1] if frames else _OUTSIDE
                 items = frame.items
                 closer = frame.closer
-                place = _AFTER
+                place = AFTER
                 if not frames:
-                    self._end_root(leaf)
-                    place = _END
-            elif opener:
+                    self.end_root(leaf)
+                    place = END
+                continue
+            if opener:
                 changed = True
                 if closer == "]":
                     step = len(items)
@@ -314,15 +320,15 @@ class Builder:
                     kids[step] = frame
                 frames.append(frame)
                 leaf = NOTHING
-                place = _FIRST_KEY if closer == "}" else _FIRST_ITEM
+                place = FIRST_KEY if closer == "}" else FIRST_ITEM
             elif not frames:
                 changed = True
-                self._end_root(leaf)
-                place = _END
+                self.end_root(leaf)
+                place = END
                 pos -= len(after or "")
             else:
-                place = _AFTER
-                if after is None:
+                place = AFTER
+                if not after:
                     continue
                 fault, pos = f"expected ',' or {closer!r}", pos - 1
                 break
@@ -336,103 +342,3 @@ class Builder:
     def _refuse(self, offset: int, message: str) -> None:
         self.fault = Fault(self.path(), message, offset)
         self.offset = offset
-
-    def _end_root(self, value: Any) -> None:
-        self.leaf = value
-        self._place = _END
-        self.done = True
-
-    def _escape(self, text: str, pos: int) -> tuple[int, str]:
-        """Hold the escape that the piece cuts here, or say where it breaks."""
-        end = lexis.escape(text, pos).end()  # type: ignore[union-attr]
-        if end < len(text):
-            return end, "no escape of JSON"
-        self._held = text[pos:]
-        return end, ""
-
-    def _token(self, text: str, pos: int, base: int) -> tuple[int, str]:
-        """Read one token, or what the piece has of it, from the place it is in: where it ends, and its fault."""
-        size = len(text)
-        place = self._place
-        if place == _IN_KEY:
-            end = lexis.run(text, pos).end()  # type: ignore[union-attr]
-            if end > pos:
-                self._key.append(lexis.unescape(text[pos:end]))
-            if end == size:
-                return end, ""
-            if text[end] == "\\":
-                return self._escape(text, end)
-            self.step = "".join(self._key)
-            if self.step in self.frames[-1].items:
-                return self._began - base, f"duplicate key {self.step!r}"
-            self._place = _COLON
-            return end + 1, ""
-        if place == _IN_NUMBER:
-            return self._digits(text, pos)
-        if place == _IN_LITERAL:
-            word = lexis.WORDS[self._word[0]]
-            while pos < size and len(self._word) < len(word):
-                if text[pos] != word[len(self._word)]:
-                    return pos, f"expected {word}"
-                self._word += text[pos]
-                pos += 1
-            if len(self._word) == len(word):
-                self._whole(LITERALS[word])
-            return pos, ""
-        pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
-        if pos == size:
-            return pos, ""
-        character = text[pos]
-        if place == _END:
-            return (size, "") if self._trailing else (pos, "text behind the value")
-        if place == _COLON:
-            if character != ":":
-                return pos, "expected ':'"
-            self._place = _VALUE
-        elif place <= _KEY:
-            if character != '"':
-                return pos, "expected a key"
-            self._place = _IN_KEY
-            self._key = Text()
-            self._began = base + pos
-        else:
-            if place != _VALUE:
-                self.step = len(self.frames[-1].items)
-            self._word = character
-            if character in lexis.WORDS:
-                self._place = _IN_LITERAL
-                self.leaf = UNSEEN
-            elif character in "-0123456789":
-                self._place = _IN_NUMBER
-                self._number = character if character in "-0" else "1"
-                self.leaf = Digits(character)
-            else:
-                return pos, "expected a value"
-        return pos + 1, ""
-
-    def _digits(self, text: str, pos: int) -> tuple[int, str]:
-        """Go on with the number in flight."""
-        began, size, places = pos, len(text), lexis.NUMBER_PLACES
-        room = pos + LONGEST_NUMBER - len(self._word)
-        number = self._number
-        while pos < size and (number, text[pos]) in places:
-            if pos == room:
-                return pos, "a number too long to read"
-            number = places[number, text[pos]]
-            pos += 1
-        self._number = number
-        self._word += text[began:pos]
-        self.leaf = Digits(self._word)
-        if pos < size:
-            if number in lexis.NUMBER_OPEN:
-                return pos, "expected a digit"
-            self._whole(lexis.number(self._word))
-        return pos, ""
-
-    def _whole(self, value: Any) -> None:
-        """The value in flight is whole; in a container it still waits for the comma or bracket."""
-        if self.frames:
-            self.leaf = value
-            self._place = _AFTER
-        else:
-            self._end_root(value)

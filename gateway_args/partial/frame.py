@@ -48,11 +48,11 @@ class Frame:
         self._order: dict[str, int] | None = None
 
     @classmethod
-    def whole(cls, value: dict[str, Any] | list[Any], step: Step | None, mark: int) -> Frame:
-        """A frame of a container that was read at once, when the text was this long."""
-        frame = cls(value, "}" if isinstance(value, dict) else "]", step, mark)
+    def whole(cls, value: dict[str, Any] | list[Any], step: Step | None, start: int, end: int) -> Frame:
+        """A frame of a container that was read at once, between these offsets; the same one twice if not known."""
+        frame = cls(value, "}" if isinstance(value, dict) else "]", step, start)
         frame.keys = list(value) if isinstance(value, dict) else []
-        frame.marks = [mark] * (len(value) + 1)
+        frame.marks += [end] * len(value)
         return frame
 
     def count(self, offset: int) -> int:

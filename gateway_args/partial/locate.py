@@ -1,13 +1,18 @@
-"""Where in a sound JSON text the value at a path begins."""
+"""Where in a sound JSON text its values begin and end."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from . import lexis
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .path import Path
+
+_key = re.compile(r'[ \t\n\r]*+"(?:[^"\\]++|\\.)*+"[ \t\n\r]*+:').match
 
 
 def locate(text: str, path: Path) -> int:
@@ -19,6 +24,26 @@ def locate(text: str, path: Path) -> int:
             break
         at = found
     return at
+
+
+def value_at(member: str) -> int:
+    """Where the member's value begins, or the white space before it."""
+    return _key(member).end()  # type: ignore[union-attr]
+
+
+def inside(child: str, closer: str) -> int:
+    """Behind the opener of the container that this member (of an object) or element is."""
+    return _behind_space(child, value_at(child) if closer == "}" else 0) + 1
+
+
+def ends(children: str, closer: str) -> Iterator[int]:
+    """Where each of these members, or elements, ends, its separator included."""
+    at = 0
+    while at < len(children):
+        if closer == "}":
+            at = _key(children, at).end()  # type: ignore[union-attr]
+        at = _behind_space(children, lexis.raw_decode(children, _behind_space(children, at))[1]) + 1
+        yield at
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:

@@ -7,19 +7,17 @@ there when the text was shorter is a bisection, as it is for frames.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, final
 
 from .frame import Frame
 from .grown import Elements, Members
+from .locate import ends, inside, value_at
 from .path import Fault, Path, Step
 from .shape import Invalid, Kind, Shape
 
 if TYPE_CHECKING:
     from .source import Source
-
-_key = re.compile(r'[ \t\n\r]*+"(?:[^"\\]++|\\.)*+"[ \t\n\r]*+:').match
 
 
 @final
@@ -86,7 +84,11 @@ class Track:
                 value = None if index < 0 else self.frame.items[step]  # type: ignore[index]
                 if not isinstance(value, dict | list):
                     return None  # nothing of it yet, or no container
-                frame = Frame.whole(value, step, self.frame.marks[index + 1])
+                start, end = self._span(index) or (self.frame.marks[index + 1],) * 2
+                if start < end and self._source is not None:
+                    text = self._source.read(start, end - 1).rstrip(" \t\n\r")
+                    start, end = start + inside(text, self.frame.closer), start + len(text)
+                frame = Frame.whole(value, step, start, end)
             if slot.shape.fits(frame.items):
                 track = Track(slot.shape, frame, (*self._path, step), self._source, self._faults)
         self._subs[step] = track
@@ -143,13 +145,29 @@ class Track:
 
     def _text(self, index: int) -> str | None:
         """The child's JSON text, where the frame knows where it stands."""
-        start, end = self.frame.marks[index : index + 2]
-        if self._source is None or start == end:
+        span = self._span(index)
+        if self._source is None or span is None:
             return None
-        text = self._source.read(start, end - 1)
-        if self.frame.closer == "}":
-            text = text[_key(text).end() :]  # type: ignore[union-attr]
-        return text
+        text = self._source.read(span[0], span[1] - 1)
+        return text[value_at(text) :] if self.frame.closer == "}" else text
+
+    def _span(self, index: int) -> tuple[int, int] | None:
+        """Where the child's text, key and separator included, starts and ends; None where the frame does not know.
+
+        Children that were read at once have one mark, until somebody asks here.
+        """
+        marks = self.frame.marks
+        start, end = marks[index : index + 2]
+        if self._source is None or end == marks[0]:
+            return None
+        if start == end or marks[index + 2 : index + 3] == [end]:
+            first = bisect_left(marks, end) - 1
+            at = marks[first]
+            text = self._source.read(at, end)
+            for number, length in enumerate(ends(text, self.frame.closer), first + 1):
+                marks[number] = at + length
+            start, end = marks[index : index + 2]
+        return start, end
 
     def _report(self, invalid: Invalid, step: Step, mark: int) -> None:
         for path, message in invalid.faults:

@@ -210,10 +210,10 @@ class Partial(Generic[T_co]):
                 if len(frames) > 1 and frames[1].step is not None:
                     value.kids[frames[1].step] = frames[1]
                 elif self._step is not None and _is_container(leaf):
-                    value.kids[self._step] = Frame.whole(leaf, self._step, self._offset)
+                    value.kids[self._step] = Frame.whole(leaf, self._step, self._offset, self._offset)
             cursor.follow(value)
         elif _is_container(value):
-            cursor.follow(cursor.track.frame if cursor.track else Frame.whole(value, None, self._offset))
+            cursor.follow(cursor.track.frame if cursor.track else Frame.whole(value, None, self._offset, self._offset))
         malformed = self._malformed
         if malformed is not None:
             inside = malformed.path[: len(path)] == path

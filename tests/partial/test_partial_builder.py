@@ -83,6 +83,54 @@ def test_a_text_breaks_at_the_character_that_the_acceptor_refuses(text: str, dat
             assert (None if fault is None else fault.offset) == expected, pieces
 
 
+@st.composite
+def _broken_rows(draw: st.DrawFn) -> str:
+    """Many short values in a row, as are read at once, with a few characters changed."""
+    row = draw(
+        st.sampled_from(
+            [
+                '1, "a", -2.5e3, null, ',
+                '{"id": 1, "on": true}, ',
+                '[1, [2, {"a:b": "]"}]], ',
+                '{"a": {"b": {"c": [[]]}}, "d" : "\\u00e9"}, ',
+                '{"k": [1, 2], "l": "say \\"}\\" ",\n "m":0}, ',
+            ]
+        )
+    )
+    text = f"[{row * draw(st.integers(3, 9))}0]"
+    if draw(st.booleans()):
+        members = ", ".join(f'"k{number}": {row.rstrip(", ")}' for number in range(9)) if row[0] in "[{" else '"a":1'
+        text = f'{{{members}, "rows": {text}}}'
+    for _ in range(draw(st.integers(0, 2))):
+        at = draw(st.integers(0, len(text)))
+        put = draw(st.sampled_from(["", *'{}[],:"\\0-9.eEtfnu \n+x', "NaN", "Infinity", "\\u12", "00", "1e", "nul"]))
+        text = text[:at] + put + text[at + draw(st.integers(0, 2)) :]
+    return text
+
+
+@given(text=_broken_rows(), depth=st.integers(2, 9), data=st.data())
+def test_rows_break_at_the_character_that_the_acceptor_refuses_however_many_come_at_once(
+    text: str, depth: int, data: st.DataObject
+) -> None:
+    expected = _boundary(text, depth)
+    faults = [_built(pieces, Limits(max_depth=depth)).fault for pieces in ([text], data.draw(chunkings(text)))]
+    assert faults[0] == faults[1] == _built(list(text), Limits(max_depth=depth)).fault
+    if faults[0] is not None and "duplicate" in faults[0].message:
+        assert expected is None or faults[0].offset < expected  # type: ignore[operator]
+    else:
+        assert (None if faults[0] is None else faults[0].offset) == expected
+
+
+@pytest.mark.parametrize("row", ['{"a": 1, "b": 2, "a": 3}', '{"a:": "x:", "b": [{"c": 1, "c": 2}]}'])
+def test_a_duplicate_key_among_values_that_come_at_once_breaks_the_text_at_its_quote(row: str) -> None:
+    text = '[{"a": 0}, ' + "1, 2, 3, 4, 5, 6, 7, 8, 9, " * 4 + row + ", 1, 2, 3, 4]"
+    key = '"a": 3' if '"a": 3' in row else '"c": 2'
+    for pieces in ([text], list(text), [text[:40], text[40:]]):
+        fault = _built(pieces).fault
+        assert fault is not None
+        assert fault.offset == text.index(key)
+
+
 @given(text=_broken() | documents(PLAIN).map(lambda document: document[1]), data=st.data())
 def test_what_is_built_and_what_breaks_is_a_function_of_the_text_alone(text: str, data: st.DataObject) -> None:
     def state(pieces: list[str]) -> tuple[Any, ...]:
