@@ -1,7 +1,7 @@
 """The progressive, typed view of a value being streamed.
 
-Read it in this order: `path` names values, `lexis` and `builder` grow a value from text, `frame` is what its spine is
-made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `view` is the
+Read it in this order: `path` names values, `lexis`, `machine` and `builder` grow a value from text, `frame` is what its
+spine is made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `view` is the
 `Partial`, `stream` and `calls` are the surfaces.
 """
 

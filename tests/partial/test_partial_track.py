@@ -64,6 +64,7 @@ def test_a_value_that_came_with_others_at_once_is_checked_as_it_was_written(size
             track = track or Track(_Record(), builder.root, (), source, faults)
             track.catch_up()
     assert track is not None
+    assert builder.root is not None
     assert builder.done
     assert track.values["single"] == "1.10"
     assert track.values["listed"] == numbers
