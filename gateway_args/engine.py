@@ -1,8 +1,8 @@
 """The engine runs a compiled format over text as it arrives: every character ends up in exactly one event, in order.
 
 Theory of operation. The `ledger` holds the text and accounts for it, the `desk` keeps the call in flight for the
-readers, and the engine decides what the text is. A step looks at `buf` from `pos` on and either decides (and moves on) or
-asks for more text and changes nothing that a later look would see differently. No step decides on less than it
+readers, and the engine decides what the text is. A step looks at `buf` from `pos` on and either decides (and moves on)
+or asks for more text and changes nothing that a later look would see differently. No step decides on less than it
 needs, so what is said depends on the text alone and never on how it was cut. What a step may hold back is bounded by
 `Limits`, so re-reading it is bounded too; a region's reader that holds more (a value, a bare candidate) keeps its own
 place and the text moves to `parts`, joined once when it is accounted for.

@@ -14,8 +14,8 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import FormatError
-from ..syntaxes.registry import SYNTAXES
 from ..syntaxes.header import check as check_header
+from ..syntaxes.registry import SYNTAXES
 from .table import Format, Marker, State, digest_of
 
 if TYPE_CHECKING:
