@@ -141,6 +141,9 @@ class FramedReader(Reader):
         at = engine.pos
         while at < len(buf) and buf[at] in SPACE:
             at += 1
+        if at - engine.pos > engine.limits.max_layout:
+            engine.why = Why.SHAPE
+            return BROKE
         if at == len(buf):
             return MORE
         verdict = engine.marker_at(at)
