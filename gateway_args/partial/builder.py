@@ -111,7 +111,7 @@ class Builder(Machine):
         """Read this piece and say whether the spine or the set of complete values changed."""
         if self._high or not (text.isascii() or lexis.surrogate(text) is None):
             text = self._high + text
-            self._high = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+            self._high = text[-1:] if 0xD800 <= ord(text[-1]) < 0xDC00 else ""
             text = lexis.joined(text[: len(text) - len(self._high)])
         if self.offset + len(text) > self._end and self.fault is None:
             self._high = ""

@@ -70,7 +70,7 @@ escape = re.compile(
 ).match
 """An escape as far as it is sound, where `run` stopped: cut by the piece if this reaches its end, else broken."""
 long_number = re.compile(rf"[-+.eE0-9]{{{LONGEST_NUMBER + 1}}}").search
-surrogate = re.compile("[\ud800-\udfff]").search
+surrogate = re.compile(r"[\ud800-\udfff]").search
 
 LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 WORDS: Final = {word[0]: word for word in LITERALS}

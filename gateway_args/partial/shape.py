@@ -138,6 +138,6 @@ def _schema_shape(schema: str) -> Shape:
 def _reader(module: str, package: str, extra: str, what: str) -> Any:
     try:
         import_module(package)
-    except ImportError as error:
-        raise ImportError(f"{what} is checked by {package}: install gateway-args[{extra}]") from error
+    except ImportError:
+        raise ModuleNotFoundError(f"{what} needs {package}: pip install 'gateway-args[{extra}]'") from None
     return import_module(f".{module}", __package__)
