@@ -30,9 +30,23 @@ class _Arguments(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+class _Version(argparse.Action):
+    """Prints the installed version and ends; looked up only when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"gateway-args {version('gateway-args')}")
+        parser.exit()
+
+
 def arguments() -> argparse.ArgumentParser:
     """Every command with its options."""
     parser = _Arguments(prog="gateway-args", description="From what a model writes to tool-call events.")
+    parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)

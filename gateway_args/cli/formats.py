@@ -9,8 +9,10 @@ from .common import format_named
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from ..formats import Format
+    from ..syntaxes.base import Syntax
 
 
 def add(commands: argparse._SubParsersAction[Any]) -> None:
@@ -38,7 +40,7 @@ def _list(_: argparse.Namespace) -> int:
             (
                 name,
                 fmt.summary + _notes(fmt),
-                ", ".join(dict.fromkeys(type(call).__name__.lower() for call in fmt.calls.values())),
+                ", ".join(dict.fromkeys(_word(call) for call in fmt.calls.values())),
                 ", ".join(aliases.get(name, ())),
                 ", ".join(models.get(name, ())),
             )
@@ -46,12 +48,15 @@ def _list(_: argparse.Namespace) -> int:
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(
-            "format", "what it is", "syntaxes", "aliases", "models", box=None, header_style="bold", pad_edge=False
-        )
-        for row in rows:
-            table.add_row(*row)
+        # A narrow terminal has room for two columns; syntaxes and models are what `show` and a pipe say.
+        table = Table("format", "what it is", box=None, header_style="bold", pad_edge=False)
+        for name, summary, _syntaxes, also, _models in rows:
+            said = Text(summary)
+            if also:
+                said.append(f"\nalso {also}", style="dim")
+            table.add_row(Text(name), said)
         Console(highlight=False).print(table)
     else:
         for row in rows:
@@ -82,8 +87,26 @@ def _show(args: argparse.Namespace) -> int:
         calls = f"  calls: {', '.join(state.calls)}" if state.calls else ""
         print(f"state {state.name} ({state.kind}): {rows or 'no markers'}{calls}")
     for name, syntax in fmt.calls.items():
-        print(f"call syntax {name}: {syntax}")
+        said = ", ".join(f"{key} = {value!r}" for key, value in _set(syntax))
+        print(f"call syntax {name}: {_word(syntax)}" + (f"  ({said})" if said else ""))
     return 0
+
+
+def _word(syntax: Syntax) -> str:
+    """What a table calls this syntax."""
+    from ..syntaxes.registry import SYNTAXES
+
+    return next(word for word, kind in SYNTAXES.items() if kind is type(syntax))
+
+
+def _set(syntax: Syntax) -> Iterator[tuple[str, object]]:
+    """The parameters that differ from what they are when a table leaves them out."""
+    from dataclasses import fields
+
+    for field in fields(syntax):  # type: ignore[arg-type]
+        value = getattr(syntax, field.name)
+        if value != field.default:
+            yield field.name, list(value) if isinstance(value, tuple) else value
 
 
 def _notes(fmt: Format) -> str:

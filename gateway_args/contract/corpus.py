@@ -170,12 +170,19 @@ def parse(text: str, where: str = "corpus") -> Corpus:
     for kind in no_kind:
         if any(kind in case.kinds for case in cases):
             reader.fail(f"no_kind.{kind}", "the corpus has a case of this kind; take the reason out")
-    return Corpus(reader.string(root.get("format"), "format"), cases, {k: str(v) for k, v in no_kind.items()})
+    format = reader.string(root.get("format"), "format")
+    if not cases:
+        reader.fail("case", "missing; write at least one [[case]]")
+    return Corpus(format, cases, {k: str(v) for k, v in no_kind.items()})
 
 
 def _near(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _all(words: list[str]) -> str:
+    return f"; there are {', '.join(words)}" if words else "; there are none"
 
 
 _CASE_KEYS = {
@@ -202,7 +209,7 @@ class _Reader:
 
     def known(self, word: str, words: Iterable[str], path: str, noun: str) -> None:
         if word not in (words := list(words)):
-            self.fail(path, f"no {noun} '{word}'{_near(word, words)}")
+            self.fail(path, f"no {noun} '{word}'{_near(word, words) or _all(words)}")
 
     def unique(self, case_names: Iterable[str]) -> None:
         seen: set[str] = set()
@@ -235,6 +242,8 @@ class _Reader:
         """A text: a string, or a list of strings, `{text, times}`, `{units}` (UTF-16) and `{quote}`."""
         if isinstance(value, str):
             return (Piece(value),) if value else ()
+        if value is not None and not isinstance(value, list):
+            self.fail(path, f"a string or a list of parts is wanted, not {type(value).__name__}")
         return tuple(
             self._piece(part, f"{path}[{number}]") for number, part in enumerate(self.array(value, path)) if part != ""
         )

@@ -166,11 +166,30 @@ def _models() -> dict[str, dict[str, Any]]:
     for folder in _folders():
         file = folder / "models.toml"
         if file.is_file():
-            for table, entry in _toml(str(file), file.stat().st_mtime_ns).items():
+            for table, entry in _entries(str(file), file.stat().st_mtime_ns).items():
+                if table not in _files():
+                    raise FormatError(
+                        f"models: {table}: no table of that name; a table is a file beside models.toml, {table}.toml"
+                    )
                 merged = found.setdefault(table, {"aliases": [], "models": []})
                 for key in ("aliases", "models"):
                     merged[key] = [*entry.get(key, ()), *merged[key]]
     return found
+
+
+@lru_cache(maxsize=16)
+def _entries(path: str, changed: int) -> dict[str, dict[str, list[str]]]:
+    """What a `models.toml` says of each table; `FormatError` where it is no list of texts under a known key."""
+    said = _toml(path, changed)
+    for table, entry in said.items():
+        if not isinstance(entry, dict):
+            raise FormatError(f"models: {table}: no table; write [{table}] above its aliases and models")
+        for key, words in entry.items():
+            if key not in ("aliases", "models"):
+                raise FormatError(f"models: {table}.{key}: unknown key; there are 'aliases', 'models'")
+            if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+                raise FormatError(f"models: {table}.{key}: no list of texts")
+    return said
 
 
 @lru_cache(maxsize=256)

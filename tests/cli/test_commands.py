@@ -174,8 +174,19 @@ def test_formats_lists_shows_and_checks(capsys: pytest.CaptureFixture[str]) -> N
     assert said.startswith("hermes: ")
     assert "marker call: <tool_call>  (one token" in said
     assert "state content (content): call -> call" in said
+    assert "call syntax object: json" in said
+    assert "keyed" not in said, "what a table leaves out is not shown"
     assert cli.main(["formats", "check", "hermes", "json"]) == 0
     assert capsys.readouterr().out.count(": sound (") == 2
+
+
+def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str]) -> None:
+    from importlib.metadata import version
+
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"gateway-args {version('gateway-args')}\n"
 
 
 def test_contract_passes_with_a_summary(capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,6 +232,16 @@ def test_contract_without_llguidance_says_what_is_missing(
     assert cli.main(["contract", "plain"]) == 2
     err = capsys.readouterr().err
     assert "llguidance, which is not installed: pip install 'gateway-args[contract]'" in err
+    assert err.count("\n") == 1
+
+
+def test_the_partial_demo_without_pydantic_says_what_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    assert cli.main(["demo", "partial", "--fast"]) == 2
+    err = capsys.readouterr().err
+    assert "needs pydantic: pip install 'gateway-args[typed]'" in err
     assert err.count("\n") == 1
 
 

@@ -194,6 +194,27 @@ def test_a_folder_adds_tables_and_models_and_wins_over_ours(tmp_path, monkeypatc
     assert formats.load("qwen25").name == "hermes"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[mine]\nmodel = ["acme/*"]', "models: mine.model: unknown key; there are 'aliases', 'models'"),
+        ('[mine]\nmodels = "acme/*"', "models: mine.models: no list of texts"),
+        ('mine = ["acme/*"]', "models: mine: no table; write [mine] above its aliases and models"),
+        (
+            '[mein]\nmodels = ["acme/*"]',
+            "models: mein: no table of that name; a table is a file beside models.toml, mein.toml",
+        ),
+    ],
+)
+def test_a_mistake_in_models_toml_is_one_error_with_its_place(text, said, tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text(SOUND, encoding="utf-8")
+    (tmp_path / "models.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    with pytest.raises(FormatError) as caught:
+        formats.for_model("acme/small")
+    assert str(caught.value) == said
+
+
 def test_a_changed_table_is_read_anew(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(SOUND, encoding="utf-8")
