@@ -75,10 +75,10 @@ class Fragments:
         """Text of a value that is not written. Before the call starts it is held, for the start to account for."""
         if not self.started:
             return
-        if self._skip is Why.DUPLICATE:
-            engine.spoil(end, Why.DUPLICATE)
+        if self._skip is Why.ENVELOPE:
+            engine.drop(end, Why.ENVELOPE)
         elif self._skip is not None:
-            engine.drop(end, self._skip)
+            engine.spoil(end, self._skip)
 
     def _flush(self, engine: Engine) -> bool:
         """Send what waits in `_out`. False, with `engine.why`, when that is more than may be sent."""

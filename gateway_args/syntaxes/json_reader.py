@@ -48,7 +48,19 @@ _HEADER: Final = 14
 class JsonReader(Reader):
     """Reads one region of JSON calls."""
 
-    __slots__ = ("_args", "_bound", "_id", "_listed", "_name", "_next", "_other", "_place", "_started", "_why")
+    __slots__ = (
+        "_args",
+        "_bound",
+        "_id",
+        "_listed",
+        "_name",
+        "_next",
+        "_other",
+        "_place",
+        "_refused",
+        "_started",
+        "_why",
+    )
 
     def __init__(self, bound: BoundJson) -> None:
         self._bound = bound
@@ -65,6 +77,7 @@ class JsonReader(Reader):
         self._why: Why = Why.ENVELOPE  # what that value is
         self._next = _OTHER  # what the value of the last key is
         self._started = False
+        self._refused = False  # the request does not declare it: it passes as malformed, and its siblings are read
 
     def read(self, engine: Engine) -> int:
         while True:
@@ -107,7 +120,9 @@ class JsonReader(Reader):
 
     def _settle(self, engine: Engine) -> None:
         """What was read of the envelope belongs to it; before a call starts it waits, for its source."""
-        if self._started:
+        if self._refused:
+            engine.spoil(engine.pos, Why.UNDECLARED)
+        elif self._started:
             if self._why is Why.DUPLICATE:
                 engine.spoil(engine.pos, Why.DUPLICATE)
             else:
@@ -218,6 +233,12 @@ class JsonReader(Reader):
             return self._broke(engine, Why.SHAPE)
         if not self._started and (code := self._start(engine, at)) != YES:
             return code
+        if self._refused:
+            engine.pos = at + 1
+            self._settle(engine)
+            self._reset()
+            self._place = _AFTER_ITEM
+            return YES
         args = self._args
         engine.drop(at, Why.ENVELOPE)  # white space, which an end that closes the call would take or not by the cut
         if args is None or args.empty:
@@ -268,7 +289,7 @@ class JsonReader(Reader):
             return REJECT
         self._next = _OTHER
         self._other = Acceptor(engine.limits.max_depth)
-        if duplicate and self._started:
+        if duplicate and self._started and not self._refused:
             engine.drop(at, Why.ENVELOPE)
             self._why = Why.DUPLICATE
         return YES
@@ -284,6 +305,10 @@ class JsonReader(Reader):
             self._args = Arguments(engine.limits.max_depth)
             if self._name and not self._started and (code := self._start(engine, at)) != YES:
                 return code
+            if self._refused:
+                self._place = _OTHER
+                self._other = Acceptor(engine.limits.max_depth)
+                return YES
             self._args.started = self._started
         return YES
 
@@ -320,7 +345,11 @@ class JsonReader(Reader):
         if engine.candidate and not engine.had_call and not engine.knows(self._name):
             return REJECT
         if not engine.start_call(self._name, at, self._id):
-            return BROKE
+            if engine.why is not Why.UNDECLARED or not (self._listed or self._bound.syntax.shape == "lines"):
+                return BROKE
+            self._started = self._refused = True
+            engine.spoil(at, Why.UNDECLARED)
+            return YES
         self._started = True
         if self._args is not None:
             self._args.release(engine)
@@ -400,10 +429,11 @@ class JsonReader(Reader):
             str(self._why),
             self._next,
             self._started,
+            self._refused,
         ]
 
     def load(self, saved: list[object]) -> None:
-        place, listed, whole, name, id, args, other, why, next, started = saved
+        place, listed, whole, name, id, args, other, why, next, started, refused = saved
         self._place = int(place)  # type: ignore[call-overload]
         self._listed = bool(listed)
         self.whole = bool(whole)
@@ -414,6 +444,7 @@ class JsonReader(Reader):
         self._why = Why(str(why))
         self._next = int(next)  # type: ignore[call-overload]
         self._started = bool(started)
+        self._refused = bool(refused)
 
 
 def skip(text: str, at: int) -> int:

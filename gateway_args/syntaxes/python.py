@@ -286,7 +286,10 @@ class PythonReader(Reader):
         self.whole = writer.whole
         if code != DONE:
             return code
-        engine.end_call(engine.pos)
+        if engine.in_call:
+            engine.end_call(engine.pos)
+        else:
+            engine.spoil(engine.pos, Why.UNDECLARED)
         self._writer = None
         self._place = _OVER if self._bound.syntax.shape == "call" else _AFTER_ITEM
         return YES
@@ -361,9 +364,15 @@ class PythonReader(Reader):
         if engine.candidate and not engine.had_call and not engine.knows(name):
             return REJECT
         engine.pos = start + 1
-        if not name or not engine.start_call(name, start + 1):
+        if not name:
             return BROKE
         self._writer = PythonWriter("c")
+        if not engine.start_call(name, start + 1):
+            if engine.why is not Why.UNDECLARED or not self._bound.wraps:
+                return BROKE
+            engine.spoil(start + 1, Why.UNDECLARED)  # its siblings are read
+            self._writer = PythonWriter("c", Why.UNDECLARED)
+            self._writer.started = True
         self._place = _ARGUMENTS
         self.whole = False
         return YES
