@@ -34,5 +34,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"note: {note}")
     verdict = "the same events and outcomes" if report.ok else "not what was recorded"
     print(f"{report.deltas} deltas, {report.events} events, ended by {report.end}: {verdict}")
-    print(f"chain {report.chain}")
+    if report.chain:
+        print(f"chain {report.chain}")
     return 0 if report.ok else 1

@@ -203,9 +203,9 @@ def _read(data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
             chain = str(line.get("chain", ""))
             expected = (found if isinstance(found, int) else expected) + 1
     if not lines:
-        problems.append("the transcript is empty")
-    elif lines[0].get("transcript") != TRANSCRIPT:
-        problems.append(f"the first line opens no transcript of version {TRANSCRIPT}")
+        problems = [f"{'no line is a JSON object' if data else 'the file is empty'}: this is no transcript"]
+    elif lines[0].get("transcript") != TRANSCRIPT:  # so nothing else that is wrong with it says anything
+        problems = [f"the first line opens no transcript of version {TRANSCRIPT}"]
     elif rest:
         problems.append("the last line does not end: a line feed is missing")
     elif "end" not in lines[-1]:
