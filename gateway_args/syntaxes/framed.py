@@ -38,6 +38,14 @@ class Framed(Syntax):
     name: str = ""
     """The function's name where the request says it: the whole text is its arguments, with no header."""
 
+    def check(self) -> tuple[str, str] | None:
+        if not self.header and not self.name:
+            return "header", "missing; where the function's name stands"
+        for n, pattern in enumerate(self.header):
+            if "{name}" not in pattern and "{declared}" not in pattern:
+                return f"header[{n}]", "without {name} or {declared} no call is read"
+        return None
+
     def bind(self, spell: Callable[[str], str]) -> Bound:
         return BoundFramed(self, spell)
 

@@ -62,6 +62,9 @@ class Tagged(Syntax):
     def check(self) -> tuple[str, str] | None:
         if not self.header:
             return "header", "missing; where the function's name stands"
+        for n, pattern in enumerate(self.header):
+            if "{name}" not in pattern and "{declared}" not in pattern:
+                return f"header[{n}]", "without {name} or {declared} no call is read"
         if not self.parameter:
             return "parameter", "missing; how a parameter is opened"
         for n, pattern in enumerate(self.parameter):
