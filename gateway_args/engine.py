@@ -413,6 +413,14 @@ class Engine(Desk):
                         return False
                     self.mode = -1
                     return True
+                code, row = self.row_at(at, self.final)
+                if code == MORE:
+                    self.mode = -1
+                    return True
+                if row is not None and row.marker.name in self.program.format.opener_names:
+                    self.drop(at, Why.ENVELOPE)  # the next call has a marker
+                    self.pos = at
+                    return True
             if buf[at] not in stage.bare_firsts:
                 return False
         for n, call in enumerate(stage.calls):

@@ -207,6 +207,11 @@ class JsonReader(Reader):
         return self._unexpected(engine, at)
 
     def _after_item(self, engine: Engine, at: int, char: str) -> int:
+        if char == "}" and (self._listed or self._bound.syntax.shape == "lines"):  # one too many: the next is read
+            self._settle(engine)
+            engine.pos = at + 1
+            engine.spoil(at + 1, Why.STRAY)
+            return YES
         if self._listed:
             if char == ",":
                 engine.pos = at + 1
