@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final, final
 from .engine import TEXT, Engine
 from .errors import LifecycleError
 from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, ReasoningStart
+from .formats.table import Format
 from .limits import Limits
 from .program import FIRST_PRIVATE
 from .reading import Reading
+from .tokens import Delta
 from .tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .formats.table import Format
-    from .tokens import Delta
 
 CallIds = "Callable[[int, str], str]"
 
@@ -49,8 +49,12 @@ class Parser:
 
     `tools=None`: the request's tools are unknown, nothing is checked or typed; `Tools.of([])`: it had none, so call
     markers are content. `prompt` is the prompt's text, or its end: what it opened is open. `start` names the state to
-    start in when no prompt is at hand. `markers` maps marker texts to token ids (see `Format.marker_texts`).
-    `undeclared` says what a function is that the request does not declare: "call" or "malformed".
+    start in when no prompt is at hand ("reasoning"). `markers` maps marker texts to token ids (`TokenDecoder.markers`).
+    `call_ids(index, name)` gives each call its id, once. `undeclared` says what a function is that the request does not
+    declare: "call" or "malformed". `limits` bound what is held, in characters.
+
+    `ValueError`: a start that is no text state of the format, another `undeclared`. `TypeError`: no `Format`, `Tools`,
+    `Limits` or mapping where one is asked for. What the model writes raises nothing.
     """
 
     __slots__ = ("_call_ids", "_engine", "_finished", "_format", "_high", "_ids", "_markers", "_options", "_prompt")
@@ -67,6 +71,12 @@ class Parser:
         undeclared: str = "call",
         limits: Limits = Limits(),  # noqa: B008  (immutable)
     ) -> None:
+        if not isinstance(format, Format):
+            raise TypeError(f"Parser: {format!r} is no Format; load one with formats.load or formats.for_model")
+        if not isinstance(limits, Limits):
+            raise TypeError(f"Parser: limits is {limits!r}; give a Limits(...)")
+        if markers is not None and not hasattr(markers, "keys"):
+            raise TypeError("Parser: markers is no mapping; give marker text -> token id, as TokenDecoder.markers does")
         if undeclared not in ("call", "malformed"):
             raise ValueError(f"Parser: undeclared is {undeclared!r}; it is 'call' or 'malformed'")
         if start is not None and start not in format.states:
@@ -139,6 +149,9 @@ class Parser:
                 self._begin(None)
                 engine = self._engine
         else:
+            if not isinstance(piece, Delta):
+                kind = type(piece).__name__
+                raise TypeError(f"Parser.feed: {kind} is neither str nor Delta (bytes: decode them incrementally)")
             if not piece.text and not piece.tokens:
                 return []
             _require_cover(piece)
@@ -174,6 +187,10 @@ class Parser:
         """The output is over; `reason` is the engine's. Exactly once: everything held is settled, `Finish` is last."""
         if self._finished:
             raise LifecycleError("Parser.finish: the output is finished already")
+        if reason is not None and not isinstance(reason, str):
+            raise TypeError(
+                f"Parser.finish: {reason!r} is no finish reason; give the engine's, or None where it has none"
+            )
         if self._high:
             self._high = ""
             tail = "\ufffd"

@@ -21,7 +21,7 @@ _SHARED = Path(__file__).parents[2] / "shared"
 def _shared(name: str) -> Path:
     folder = _SHARED / name
     if not folder.is_dir():
-        pytest.skip(f"there is no folder ../shared/{name} beside this checkout")
+        pytest.skip(f"{name}: material that is not part of the project is not beside this checkout")
     return folder
 
 

@@ -236,3 +236,19 @@ def test_a_delta_that_is_refused_changes_nothing():
 def test_a_call_is_no_state_to_start_in():
     with pytest.raises(ValueError, match="prompt"):
         Parser(formats.load("hermes"), start="call")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "mend"),
+    [
+        (lambda: Parser("hermes"), r"formats\.load"),
+        (lambda: Parser(formats.load("hermes"), limits={"max_name": 3}), "Limits"),
+        (lambda: Parser(formats.load("hermes"), markers=["<tool_call>"]), "token id"),
+        (lambda: Parser(formats.load("hermes")).feed(b"bytes"), "decode them"),
+        (lambda: Parser(formats.load("hermes")).feed(None), "neither str nor Delta"),
+        (lambda: Parser(formats.load("hermes")).finish(3), "finish reason"),
+    ],
+)
+def test_a_wrong_argument_is_one_error_with_its_mend(mistake, mend):
+    with pytest.raises(TypeError, match=mend):
+        mistake()
