@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-_PACKAGE = Path(__file__).parent
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def folder(name: str) -> Path:
     """The folder of that name, as installed under `_data/` or beside the package in a checkout."""
-    shipped = _PACKAGE / "_data" / name
-    return shipped if shipped.is_dir() else _PACKAGE.parent / name
+    from pathlib import Path  # on first use: it takes a tenth of the package's import
+
+    package = Path(__file__).parent
+    shipped = package / "_data" / name
+    return shipped if shipped.is_dir() else package.parent / name
