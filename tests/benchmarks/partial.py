@@ -153,6 +153,23 @@ def ours(type_: Any) -> Callable[[list[str]], object]:
     return work
 
 
+def ours_read(type_: Any) -> Callable[[list[str]], object]:
+    """The same for a consumer that looks at every view it is handed."""
+
+    def work(pieces: list[str]) -> object:
+        stream: PartialStream[Any] = PartialStream(type_)
+        seen = 0
+        for piece in pieces:
+            partial = stream.feed(piece)
+            if partial is not None:
+                items = partial.fields.items
+                seen += len(items) if items is not None else 0
+                seen += len(partial.snapshot)
+        return stream.finish(), seen
+
+    return work
+
+
 def jiter_again(pieces: list[str]) -> object:
     jiter = importlib.import_module("jiter")
     so_far, value = b"", None
@@ -210,7 +227,8 @@ AGAIN = ("jiter, parsed again", "pydantic allow_partial, parsed again")
 def ratios(text: str, type_: type[Any], size: int, rounds: int) -> dict[str, float]:
     """What each parser takes for this text in pieces of this many characters, in `json.loads` of it."""
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    parsers = {"PartialStream(Any)": PARSERS["PartialStream(Any)"], "PartialStream(typed)": ours(type_), **PARSERS}
+    parsers = {"PartialStream(Any)": PARSERS["PartialStream(Any)"], "PartialStream(typed)": ours(type_)}
+    parsers |= {"PartialStream(typed), every view read": ours_read(type_), **PARSERS}
     found: dict[str, list[float]] = {name: [] for name in parsers}
     for _ in range(rounds):
         for name, work in parsers.items():
