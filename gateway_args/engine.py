@@ -326,10 +326,10 @@ class Engine(Desk):
             return NO
         if first == len(self.buf):
             return MORE
-        start, _, whole = stage.openers.at(self.buf, first, self.final)
+        start, _, whole = stage.openers.at(self.buf, first, False)
         if start == len(self.buf):
             return NO
-        return YES if whole else MORE
+        return YES if whole or self.final else MORE
 
     def _unconfirmed(self, row: Row) -> None:
         """The opener is text of the state it stands in, or junk of the broken region."""
