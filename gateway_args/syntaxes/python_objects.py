@@ -92,7 +92,7 @@ class BoundPythonObjects(Bound):
 class PythonObjectsReader(Reader):
     """Reads one region of calls as Python dicts."""
 
-    __slots__ = ("_args", "_bound", "_doubled", "_listed", "_name", "_next", "_other", "_place", "_started")
+    __slots__ = ("_args", "_bound", "_doubled", "_listed", "_name", "_next", "_other", "_place", "_refused", "_started")
 
     def __init__(self, bound: BoundPythonObjects) -> None:
         self._bound = bound
@@ -108,6 +108,7 @@ class PythonObjectsReader(Reader):
         self._doubled = False  # a second name or second arguments
         self._next = _OTHER
         self._started = False
+        self._refused = False  # the request does not declare it: it passes as malformed, and its siblings are read
         self.whole = False
 
     def read(self, engine: Engine) -> int:
@@ -126,7 +127,9 @@ class PythonObjectsReader(Reader):
         at = skip_space(buf, engine.pos)
         engine.pos = at
         place = self._place
-        if self._started and self._doubled:
+        if self._refused:
+            engine.spoil(at, Why.UNDECLARED)
+        elif self._started and self._doubled:
             engine.spoil(at, Why.DUPLICATE)
         elif self._started or place <= _AFTER_ITEM:
             engine.drop(at, Why.ENVELOPE)
@@ -224,7 +227,8 @@ class PythonObjectsReader(Reader):
                 self._next = _ARGUMENTS
                 return YES
             self._doubled = True
-        self._other = PythonWriter(skip=Why.DUPLICATE if self._doubled else Why.ENVELOPE)
+        skip = Why.UNDECLARED if self._refused else Why.DUPLICATE if self._doubled else Why.ENVELOPE
+        self._other = PythonWriter(skip=skip)
         return YES
 
     def _value(self, engine: Engine, at: int) -> int:
@@ -249,12 +253,14 @@ class PythonObjectsReader(Reader):
             self._args = PythonWriter()
             if self._name and not self._start(engine, at):
                 return BROKE
-            self._args.started = self._started
+            if self._refused:
+                self._args = PythonWriter(skip=Why.UNDECLARED)
+            self._args.started = self._started or self._refused
             if nothing is not None:
                 engine.pos = nothing.end()
                 self._place = _AFTER
                 return YES
-            if buf[at] in "'\"":
+            if buf[at] in "'\"" and not self._refused:
                 engine.why = Why.SHAPE
                 return BROKE
         self._place = _WRITING
@@ -262,10 +268,14 @@ class PythonObjectsReader(Reader):
 
     def _start(self, engine: Engine, at: int) -> bool:
         """The name is whole and what stands at `at` may follow it: the call starts, if it has not."""
-        if self._started:
+        if self._started or self._refused:
             return True
         if not engine.start_call(self._name, at):
-            return False
+            if engine.why is not Why.UNDECLARED or not self._listed:
+                return False
+            self._refused = True
+            engine.spoil(at, Why.UNDECLARED)
+            return True
         self._started = True
         if self._args is not None:
             self._args.release(engine)
@@ -283,7 +293,7 @@ class PythonObjectsReader(Reader):
         else:
             writer = self._other
             assert writer is not None
-            writer.started = self._started
+            writer.started = self._started or self._refused
             code = writer.read(engine)
             if code == BROKE and engine.why is not Why.LIMIT:
                 engine.why = Why.SHAPE
@@ -300,6 +310,12 @@ class PythonObjectsReader(Reader):
             return BROKE
         if not self._start(engine, at):
             return BROKE
+        if self._refused:
+            engine.pos = at + 1
+            engine.spoil(at + 1, Why.UNDECLARED)
+            self._reset()
+            self._place = _AFTER_ITEM
+            return YES
         engine.drop(at, Why.ENVELOPE)
         if not self.whole:
             engine.arguments("{}", at)
@@ -341,4 +357,4 @@ class PythonObjectsReader(Reader):
 
 
 # What of a reader is saved as it is.
-_FIELDS: Final = ("_place", "_listed", "_name", "_next", "_doubled", "_started", "whole")
+_FIELDS: Final = ("_place", "_listed", "_name", "_next", "_doubled", "_started", "_refused", "whole")
