@@ -163,7 +163,16 @@ class Arguments:
                 self._stuck = True
                 break
             if private:
-                pieces.append(_escaped(engine.restore(char, engine.offset(at))))
+                data = _escaped(engine.restore(char, engine.offset(at)))
+                if not data and self.started:  # no marker here, and no text: a token of its own
+                    if self._send(engine, pieces, ends, at, MORE) != MORE:
+                        return BROKE
+                    pieces, ends = [], []
+                    at += 1
+                    engine.pos = at
+                    engine.drop(at, Why.CONTROL)
+                    continue
+                pieces.append(data)
             elif inside and char < " ":
                 pieces.append(_CONTROL[char])
             else:
@@ -257,16 +266,31 @@ class Arguments:
                     if not engine.final:
                         return self._send(engine, pieces, ends, at, MORE)
                     size = 6
+            elif is_private(char):
+                verdict = engine.marker_at(at)
+                if verdict == YES:
+                    return self._send(engine, pieces, ends, at, MARKER)
+                if verdict == MORE:
+                    return self._send(engine, pieces, ends, at, MORE)
+                data = engine.restore(char, engine.offset(at))
+                if data:
+                    data = _escaped(data) if acceptor.in_string else data
+                    if acceptor.feed(data) < len(data):
+                        return self._spoiled(engine, pieces, ends, at)
+                    pieces.append(data)
+                    at += 1
+                    ends.append(at)
+                    continue
+                if self._send(engine, pieces, ends, at, MORE) != MORE:
+                    return BROKE
+                pieces, ends = [], []
+                at += 1
+                engine.pos = at
+                if self.started:
+                    engine.drop(at, Why.CONTROL)
+                continue
             else:
-                if is_private(char):
-                    verdict = engine.marker_at(at)
-                    if verdict == YES:
-                        return self._send(engine, pieces, ends, at, MARKER)
-                    if verdict == MORE:
-                        return self._send(engine, pieces, ends, at, MORE)
-                    text = engine.restore(char, engine.offset(at))
-                else:
-                    text = char
+                text = char
                 size = 1
             taken = 0
             if acceptor.valid == 0 or acceptor.complete is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from parser_harness import events_of, merged
 
-from gateway_args import CallEnd, Delta, Dropped, ReasoningStart, Token, formats
+from gateway_args import CallEnd, Delta, Dropped, Parser, ReasoningStart, Token, fold, formats
 from gateway_args.events import source_of
 
 CALL = '{"name": "f", "arguments": {}}'
@@ -62,3 +64,27 @@ def test_a_token_without_text_inside_a_literal_stands_behind_it():
     pieces = [("<|tool_call>", 1), ("call:f{a:n", 5), ("", 9), ("ull}", 5)]
     whole = events_of("gemma4", [delta(*pieces)])
     assert merged(whole) == merged(events_of("gemma4", [delta(piece) for piece in pieces]))
+
+
+QUOTED = '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"x%sy\\"}"}</tool_call>'
+STANDING = '<tool_call>{"name": "f", "arguments": {"a": "x%sy"}}</tool_call>'
+IDS = {"<tool_call>": 1, "</tool_call>": 2, "<think>": 3, "</think>": 4}
+
+
+@pytest.mark.parametrize("text", [QUOTED, STANDING])
+@pytest.mark.parametrize("shown", ["</think>", ""])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_marker_by_id_that_means_nothing_in_a_string_is_its_text(text, shown, size):
+    head, tail = text.removeprefix("<tool_call>").removesuffix("</tool_call>").split("%s")
+    atoms = [("<tool_call>", 1), *((char, 9) for char in head), (shown, 4), *((char, 9) for char in tail)]
+    atoms.append(("</tool_call>", 2))
+    parser = Parser(formats.load("qwen3"), markers=IDS)
+    events = []
+    for n in range(0, len(atoms), size):
+        events += parser.feed(delta(*atoms[n : n + size]))
+    events += parser.finish("stop")
+    reading = fold(events)
+    assert json.loads(reading.calls[0].arguments) == {"a": f"x{shown}y"}
+    assert reading.calls[0].complete
+    assert "".join(map(source_of, events)) == text % shown
+    assert sum(getattr(event, "tokens", None) or 0 for event in events) == len(atoms)
