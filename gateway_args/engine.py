@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from .desk import Desk
 from .events import ReasoningStart, Why
-from .program import SPACE
+from .program import SPACE, skip_space
 from .syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ class Engine(Desk):
         """Read on with this text; what it causes is appended to `out`."""
         if not text:
             return
-        mark = self.mark
         if self.mode == READING:
             plain = self.plain
             if plain is not None:
@@ -93,21 +92,15 @@ class Engine(Desk):
                     return
                 self.plain = None
             # A reader keeps its place: what it has read moves to `parts`, so that a long hold is never copied again.
-            pos = self.pos
+            mark, pos = self.mark, self.pos
             if mark < pos:
                 self.parts.append(self.buf[mark:pos])
                 self.held += pos - mark
             self.buf = self.buf[pos:] + text if pos < len(self.buf) else text
             self.pos = self.mark = 0
-        elif mark < len(self.buf):
-            self.buf = self.buf[mark:] + text
-            self.pos -= mark
-            self.body -= mark
-            self.mark = 0
         else:
-            self.buf = text
-            self.body -= mark
-            self.pos = self.mark = 0
+            self.compact()
+            self.buf += text
         self.run()
 
     def compact(self) -> None:
@@ -156,7 +149,7 @@ class Engine(Desk):
             return False
         start, end, whole = stage.words.find(buf, self.pos, self.final)
         if self.blank:
-            first = _first_text(buf, self.pos, start)
+            first = skip_space(buf, self.pos, start)
             if first < start:
                 if stage.bare and self._candidate(first, MORE):
                     return self._wait_or_go()
@@ -321,7 +314,7 @@ class Engine(Desk):
 
     def _wrapper_begins(self, stage: Stage, at: int) -> int:
         """A wrapper's opener is confirmed by white space and the opener of a call."""
-        first = _first_text(self.buf, at, len(self.buf))
+        first = skip_space(self.buf, at)
         if first - at > self.limits.max_layout:
             return NO
         if first == len(self.buf):
@@ -406,7 +399,7 @@ class Engine(Desk):
         if known == MORE:
             separator = stage.separator if self.after_call else ""
             if separator and separator.startswith(buf[at : at + len(separator)]):
-                at = _first_text(buf, min(len(buf), at + len(separator)), len(buf))
+                at = skip_space(buf, min(len(buf), at + len(separator)))
                 why = Why.ENVELOPE
                 if at == len(buf):
                     if self.final or at - self.mark > self.limits.max_layout:
@@ -564,7 +557,7 @@ class Engine(Desk):
         buf = self.buf
         start, end, whole = stage.words.find(buf, self.pos, self.final)
         if self.mode == TAIL:
-            first = _first_text(buf, self.pos, start)
+            first = skip_space(buf, self.pos, start)
             self.drop(first, Why.ENVELOPE)
             if first < start:
                 self.mode = JUNK
@@ -648,10 +641,3 @@ class Engine(Desk):
                 self.end_call(len(self.buf))
         if self.controls:
             self._flush_controls()
-
-
-def _first_text(text: str, start: int, end: int) -> int:
-    """The first character from `start` on that is no white space, or `end`."""
-    while start < end and text[start] in SPACE:
-        start += 1
-    return start

@@ -23,6 +23,15 @@ SPACE: Final = " \t\n\r"
 """White space, everywhere in this package: JSON's four characters."""
 
 
+def skip_space(text: str, at: int, end: int = -1) -> int:
+    """The first character from `at` on that is no white space, or `end`: the end of the text when left out."""
+    if end < 0:
+        end = len(text)
+    while at < end and text[at] in SPACE:
+        at += 1
+    return at
+
+
 def is_private(char: str) -> bool:
     """Whether this character stands for a marker that was matched by its id."""
     return 0xD800 <= ord(char) < 0xE000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..acceptor import Acceptor
 from ..events import Why
-from ..program import SPACE, is_private
+from ..program import is_private, skip_space
 from .base import BROKE, DONE, MARKER, MORE, YES
 
 if TYPE_CHECKING:
@@ -87,14 +87,10 @@ class Arguments:
     def _start(self, engine: Engine) -> int:
         """Find the form; DONE when it is known."""
         buf = engine.buf
-        at = engine.pos
-        end = len(buf)
-        while at < end and buf[at] in SPACE:
-            at += 1
-        engine.pos = at
+        at = engine.pos = skip_space(buf, engine.pos)
         if self.started:
             engine.drop(at, Why.ENVELOPE)
-        if at == end:
+        if at == len(buf):
             return MORE
         char = buf[at]
         if char == '"':
@@ -295,8 +291,7 @@ class Arguments:
             taken = 0
             if acceptor.valid == 0 or acceptor.complete is not None:
                 # White space around the inner value is envelope.
-                while taken < len(text) and text[taken] in SPACE:
-                    taken += 1
+                taken = skip_space(text, 0)
                 if taken:
                     spaces = taken if size == len(text) else size
                     if self._send(engine, pieces, ends, at, MORE) != MORE:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..program import skip_space
 from .base import MORE, NO, YES
-from .tags import half, skip
+from .tags import half
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -59,7 +60,7 @@ def _closer(engine: Engine, bound: BoundTagged, frames: Frames, quoted: bool, at
 def followed(engine: Engine, bound: BoundTagged, frames: Frames, at: int) -> int:
     """Whether a tag or marker that may follow a value stands behind white space, or the end of the output does."""
     buf = engine.buf
-    first = skip(buf, at)
+    first = skip_space(buf, at)
     if first - at > engine.limits.max_layout:
         return NO
     codes = [MORE]
@@ -76,7 +77,7 @@ def _chain(engine: Engine, at: int) -> int:
     buf = engine.buf
     final = engine.final
     for n, words in enumerate(engine.stage.chain):
-        first = skip(buf, at) if n else at
+        first = skip_space(buf, at) if n else at
         if first - at > engine.limits.max_layout:
             return NO
         if first == len(buf):
@@ -84,7 +85,7 @@ def _chain(engine: Engine, at: int) -> int:
         start, at, whole = words.at(buf, first, final)
         if not whole:
             return MORE if start < len(buf) else NO
-    first = skip(buf, at)
+    first = skip_space(buf, at)
     if first - at > engine.limits.max_layout:
         return NO
     if first == len(buf):

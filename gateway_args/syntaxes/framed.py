@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..events import Why
-from ..program import SPACE
+from ..program import SPACE, skip_space
 from .arguments import Arguments
 from .base import BROKE, DONE, MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
@@ -62,9 +62,7 @@ class BoundFramed(Bound):
         self.close: Final = spell(syntax.close.strip(SPACE))
 
     def begins(self, engine: Engine, at: int) -> int:
-        first = at
-        while first < len(engine.buf) and engine.buf[first] in SPACE:
-            first += 1
+        first = skip_space(engine.buf, at)
         if first - at > engine.limits.max_layout:
             return NO
         if first == len(engine.buf) and not engine.final:
@@ -115,9 +113,7 @@ class FramedReader(Reader):
                 return MORE
             return self._named(engine, name)
         buf = engine.buf
-        at = engine.pos
-        while at < len(buf) and buf[at] in SPACE:
-            at += 1
+        at = skip_space(buf, engine.pos)
         code, found = self._bound.header(engine, at)
         if found is None:
             engine.why = Why.SHAPE
@@ -146,9 +142,7 @@ class FramedReader(Reader):
     def _body(self, engine: Engine) -> int:
         """Behind the header: the call starts where its value or its closer does."""
         buf = engine.buf
-        at = engine.pos
-        while at < len(buf) and buf[at] in SPACE:
-            at += 1
+        at = skip_space(buf, engine.pos)
         if at - engine.pos > engine.limits.max_layout:
             engine.why = Why.SHAPE
             return BROKE
@@ -203,9 +197,7 @@ class FramedReader(Reader):
     def _closing(self, engine: Engine) -> int:
         """The text that follows the value, if the family writes one."""
         buf = engine.buf
-        at = engine.pos
-        while at < len(buf) and buf[at] in SPACE:
-            at += 1
+        at = skip_space(buf, engine.pos)
         if not self._bound.close or at - engine.pos > engine.limits.max_layout:
             return DONE
         verdict = self._close_at(engine, at)

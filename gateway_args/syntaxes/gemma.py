@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import Why
 from ..literals import as_json, json_string, json_string_fragment, read_json
-from ..program import SPACE, is_private
+from ..program import SPACE, is_private, skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
-from .writer import STRING, TYPED, Writer, skip_space
+from .writer import STRING, TYPED, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..program import SPACE
+from ..program import skip_space
 from .base import MORE, NO, YES
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class Header:
             n += 1
             if place == "ws":
                 start = at
-                while at < end and text[at] in SPACE:
-                    at += 1
+                at = skip_space(text, at)
                 if at - start > max_name:
                     return NO, None
                 if at == end and not final:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from ..program import skip_space
 from .base import MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
-from .json_reader import JsonReader, skip
+from .json_reader import JsonReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ class BoundJson(Bound):
                 return code
             at = found.end
         buf = engine.buf
-        first = skip(buf, at)
+        first = skip_space(buf, at)
         if first - at > engine.limits.max_layout:
             return NO
         if first == len(buf):
@@ -82,7 +83,7 @@ class BoundJson(Bound):
             return YES
         if buf[first] != "[" or self.syntax.shape != "list":
             return NO
-        second = skip(buf, first + 1)
+        second = skip_space(buf, first + 1)
         if second - first > engine.limits.max_layout:
             return NO
         if second == len(buf):

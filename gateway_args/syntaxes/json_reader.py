@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..acceptor import Acceptor
 from ..events import Why
-from ..program import SPACE
+from ..program import skip_space
 from .arguments import REACH, Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Reader
 from .header import first_match
@@ -110,7 +110,7 @@ class JsonReader(Reader):
         close = self._bound.close
         if close:
             buf = engine.buf
-            at = skip(buf, engine.pos)
+            at = skip_space(buf, engine.pos)
             if at - engine.pos <= engine.limits.max_layout:
                 if buf.startswith(close, at):
                     engine.pos = at + len(close)
@@ -133,7 +133,7 @@ class JsonReader(Reader):
     def _step(self, engine: Engine) -> int:
         """One token of the envelope; YES to go on."""
         buf = engine.buf
-        at = skip(buf, engine.pos)
+        at = skip_space(buf, engine.pos)
         engine.pos = at
         if self._unheld(engine):
             return self._broke(engine, Why.LIMIT)
@@ -450,14 +450,6 @@ class JsonReader(Reader):
         self._next = int(next)  # type: ignore[call-overload]
         self._started = bool(started)
         self._refused = bool(refused)
-
-
-def skip(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    end = len(text)
-    while at < end and text[at] in SPACE:
-        at += 1
-    return at
 
 
 def _string(engine: Engine, at: int) -> tuple[int, str, int]:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ..events import Why
 from ..literals import PYTHON_ESCAPE, json_string, json_string_fragment, python_escape
-from ..program import is_private
+from ..program import is_private, skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Bound, Reader, Syntax
-from .writer import JOINT, NEXT_KEY, Writer, skip_space
+from .writer import JOINT, NEXT_KEY, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

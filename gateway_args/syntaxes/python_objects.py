@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import Why
 from ..literals import read_python
+from ..program import skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
 from .python import PythonWriter
-from .writer import skip_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable

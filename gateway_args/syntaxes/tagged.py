@@ -12,12 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..program import Words
+from ..program import Words, skip_space
 from . import tags
 from .base import MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
 from .tagged_reader import TaggedReader
-from .tags import CloserPattern, TagPattern, half, skip
+from .tags import CloserPattern, TagPattern, half
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ class BoundTagged(Bound):
         self._stops: Final[dict[str, Stops]] = {}
 
     def begins(self, engine: Engine, at: int) -> int:
-        first = skip(engine.buf, at)
+        first = skip_space(engine.buf, at)
         if first - at > engine.limits.max_layout:
             return NO
         if first == len(engine.buf):
@@ -129,7 +129,7 @@ class BoundTagged(Bound):
         White space alone is too little for a name that is not `close` to the opener: prose has that.
         """
         buf = engine.buf
-        first = skip(buf, at)
+        first = skip_space(buf, at)
         if close and self.syntax.between and self.syntax.between in buf[at:first]:
             return YES
         if first - at > engine.limits.max_layout:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import Why
 from ..literals import json_string
+from ..program import skip_space
 from .arguments import Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Reader
 from .endings import CLOSER, IMPLIED, ending, followed
 from .frames import Frames
-from .tags import half, skip
+from .tags import half
 from .values import HELD, REFUSED, TEXT, Value, form_of
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class TaggedReader(Reader):
 
     def _header(self, engine: Engine) -> int:
         """The opener was confirmed by a header that matches."""
-        code, found = self._bound.header(engine, skip(engine.buf, engine.pos))
+        code, found = self._bound.header(engine, skip_space(engine.buf, engine.pos))
         if found is None:
             return MORE if code == MORE else self._broke(engine, Why.SHAPE)
         self._name = found.name
@@ -108,7 +109,7 @@ class TaggedReader(Reader):
     def _body(self, engine: Engine) -> int:
         """Behind the header: the call starts before a parameter or its end."""
         buf = engine.buf
-        at = skip(buf, engine.pos)
+        at = skip_space(buf, engine.pos)
         if at - engine.pos > engine.limits.max_layout:
             return self._broke(engine, Why.SHAPE)
         if at == len(buf):
@@ -139,7 +140,7 @@ class TaggedReader(Reader):
     def _gap(self, engine: Engine) -> int:
         bound = self._bound
         buf = engine.buf
-        at = engine.pos = skip(buf, engine.pos)
+        at = engine.pos = skip_space(buf, engine.pos)
         engine.drop(at, Why.ENVELOPE)
         if at == len(buf):
             return MORE
@@ -181,7 +182,7 @@ class TaggedReader(Reader):
         """Behind a key: its value's tag, or, where that is missing, the value."""
         bound = self._bound
         buf = engine.buf
-        at = skip(buf, engine.pos)
+        at = skip_space(buf, engine.pos)
         if at - engine.pos <= engine.limits.max_layout:
             if at == len(buf):
                 return MORE
@@ -232,7 +233,7 @@ class TaggedReader(Reader):
         buf = engine.buf
         at = engine.pos
         if bound.syntax.nested and self._value.form not in (TEXT, REFUSED):
-            first = skip(buf, at)
+            first = skip_space(buf, at)
             if first - at <= engine.limits.max_layout:
                 opens = MORE if first == len(buf) else bound.parameter(engine, first, engine.final)[0]
                 if opens == YES:
@@ -286,7 +287,7 @@ class TaggedReader(Reader):
         if len(self._frames) >= engine.limits.max_depth:
             return self._broke(engine, Why.LIMIT)
         type = self._frames.schema(engine)
-        tag = self._bound.parameter(engine, skip(engine.buf, engine.pos), engine.final)[1]
+        tag = self._bound.parameter(engine, skip_space(engine.buf, engine.pos), engine.final)[1]
         listed = tag is not None and tag.name == "item"
         if type is not None and listed:
             listed = type.admits("array") and "item" not in type.keys

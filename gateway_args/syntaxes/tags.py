@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..program import skip_space
 from .base import MORE, NO, YES
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..limits import Limits
 
 _PLACES: Final = re.compile(r"\{(name|type|skip|ws)\}")
-_SPACE: Final = re.compile("[ \t\n\r]*")
 _ENTITY: Final = re.compile("&(?:amp|quot|lt|gt|apos);")
 _ENTITIES: Final = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&apos;": "'"}
 
@@ -61,7 +61,7 @@ class TagPattern:
         name, type = "", None
         for place, run, literal in self._steps:
             if place == "ws":
-                stop = skip(text, at)
+                stop = skip_space(text, at)
                 if stop - at > limits.max_layout:
                     return NO, None
             else:
@@ -111,12 +111,6 @@ def _run(literal: str) -> re.Pattern[str]:
     stop = literal[:1]
     outside = "" if stop == '"' else '<>"'
     return re.compile("[^\n\r\ud800-\udfff" + re.escape(stop + outside) + "]+")
-
-
-def skip(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    found = _SPACE.match(text, at)
-    return found.end() if found is not None else at
 
 
 def half(text: str, at: int, literal: str) -> int:

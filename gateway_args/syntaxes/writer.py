@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import Why
 from ..literals import json_string_fragment, read_python
-from ..program import SPACE
+from ..program import skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES
 from .fragments import Fragments
 
@@ -434,11 +434,3 @@ class Writer(Fragments):
         self._atom = [str(atom)] if atom else []
         for name, value in zip(_FIELDS, fields, strict=True):
             setattr(self, name, value)
-
-
-def skip_space(text: str, at: int) -> int:
-    """The first character from `at` on that is no white space."""
-    end = len(text)
-    while at < end and text[at] in SPACE:
-        at += 1
-    return at
