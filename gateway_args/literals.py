@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, final
 
+from .surrogates import SURROGATE, joined
+
 if TYPE_CHECKING:
     from gateway_args.value_types import JsonType, ValueType
 
@@ -274,7 +276,6 @@ PYTHON_ESCAPE = re.compile(
 )
 _ONE = {"\n": "", "\r": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r"}
 _ONE |= {"t": "\t", "v": "\v"}
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def _python_string(written: str) -> str | None:
@@ -294,8 +295,8 @@ def _python_string(written: str) -> str | None:
             return None
         pieces.append(character)
     text = "".join(pieces) + body[position:]
-    if _SURROGATE.search(text):
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if SURROGATE.search(text):
+        text = joined(text)
     return json_string_fragment(text)
 
 

@@ -17,6 +17,7 @@ from .formats.table import Format
 from .limits import Limits
 from .program import FIRST_PRIVATE
 from .reading import Reading
+from .surrogates import SURROGATE, joined
 from .tokens import Delta
 from .tools import Tools
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-CallIds = "Callable[[int, str], str]"
-
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _REASONS: Final = {
     "eos": "stop",
     "eos_token": "stop",
@@ -90,8 +88,8 @@ class Parser:
         self._call_ids = call_ids
         self._options: tuple[str | None, str, Limits] = (start, undeclared, limits)
         self._markers = None if markers is None else dict(markers)
-        if _SURROGATE.search(prompt) is not None:
-            prompt = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if SURROGATE.search(prompt) is not None:
+            prompt = joined(prompt)
         self._prompt: str | None = _turn(format, prompt) or ("" if prompt or start else format.prompt_end)
         self._ids: dict[int, str] | None = None  # token id -> private character, once the stream is known to have ids
         self._high = ""  # a high surrogate whose other half may follow
@@ -172,13 +170,7 @@ class Parser:
                 engine.done += len(piece)
                 engine.texted = True
                 return [Content(piece)]
-        out = engine.out
-        if out:
-            engine.out = []
-            engine.feed(piece)
-            engine.out = out + engine.out
-        else:
-            engine.feed(piece)
+        engine.feed(piece)
         out = engine.out
         engine.out = []
         return out
@@ -191,17 +183,11 @@ class Parser:
             raise TypeError(
                 f"Parser.finish: {reason!r} is no finish reason; give the engine's, or None where it has none"
             )
-        if self._high:
-            self._high = ""
-            tail = "\ufffd"
-            if self._prompt is not None:
-                self._begin(None)
-            if self._engine.starts is None:
-                self._engine.feed(tail)
-            else:
-                self._engine.feed(tail)
         if self._prompt is not None:
             self._begin(None)
+        if self._high:
+            self._high = ""
+            self._engine.feed("\ufffd")
         self._finished = True
         said = finish_reason(reason)
         engine = self._engine
@@ -220,12 +206,12 @@ class Parser:
         """The text with surrogate pairs joined and lone ones replaced; a trailing high one waits."""
         text = self._high + text
         self._high = ""
-        if _SURROGATE.search(text) is None:
+        if SURROGATE.search(text) is None:
             return text
         if 0xD800 <= ord(text[-1]) < 0xDC00:
             self._high = text[-1]
             text = text[:-1]
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return joined(text)
 
     def _begin(self, delta: Delta | None) -> None:
         """The first piece is here: the kind of stream is known, the prompt can be replayed."""
@@ -304,7 +290,7 @@ class Parser:
                     controls.append(base + size)
                     continue
                 starts.append(base + size)
-                if self._high or _SURROGATE.search(covered) is not None:
+                if self._high or SURROGATE.search(covered) is not None:
                     covered = self._normal(covered)
                 pieces.append(covered)
                 size += len(covered)

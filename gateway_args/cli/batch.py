@@ -112,7 +112,7 @@ class Batch:
         fmt = self._format_of(_string(row, "format"), choice, forced)
         parser = Parser(fmt, tools, prompt=_string(row, "prompt") or "", start=_string(row, "start"))
         deltas = _deltas(row)
-        reason = None if row.get("finish", "stop") is None else _string({"finish": "stop", **row}, "finish")
+        reason = _string(row, "finish") if "finish" in row else "stop"
         if self._events:
             said = [as_dict(event) for delta in deltas for event in parser.feed(delta)]
             return {"events": said + [as_dict(event) for event in parser.finish(reason)]}

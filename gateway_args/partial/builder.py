@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..surrogates import SURROGATE, joined
 from . import lexis
 from .frame import NOTHING, UNSEEN, Frame, Text
 from .lexis import LITERALS, LONGEST_NUMBER, element, member
@@ -109,10 +110,10 @@ class Builder(Machine):
 
     def feed(self, text: str) -> bool:
         """Read this piece and say whether the spine or the set of complete values changed."""
-        if self._high or not (text.isascii() or lexis.surrogate(text) is None):
+        if self._high or not (text.isascii() or SURROGATE.search(text) is None):
             text = self._high + text
             self._high = text[-1:] if 0xD800 <= ord(text[-1]) < 0xDC00 else ""
-            text = lexis.joined(text[: len(text) - len(self._high)])
+            text = joined(text[: len(text) - len(self._high)])
         if self.offset + len(text) > self._end and self.fault is None:
             self._high = ""
             changed = self.feed(text[: int(self._end) - self.offset])

@@ -70,7 +70,6 @@ escape = re.compile(
 ).match
 """An escape as far as it is sound, where `run` stopped: cut by the piece if this reaches its end, else broken."""
 long_number = re.compile(rf"[-+.eE0-9]{{{LONGEST_NUMBER + 1}}}").search
-surrogate = re.compile(r"[\ud800-\udfff]").search
 
 LITERALS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 WORDS: Final = {word[0]: word for word in LITERALS}
@@ -136,8 +135,3 @@ def whole(text: str) -> Any:
 
 def number(token: str) -> int | float:
     return float(token) if "." in token or "e" in token or "E" in token else int(token)
-
-
-def joined(text: str) -> str:
-    """The text with surrogate pairs as their character and a lone surrogate as U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

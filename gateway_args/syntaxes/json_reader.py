@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ..acceptor import Acceptor
 from ..events import Why
 from ..program import skip_space
+from ..surrogates import joined
 from .arguments import REACH, Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Reader
 from .header import first_match
@@ -469,4 +470,4 @@ def _string(engine: Engine, at: int) -> tuple[int, str, int]:
         return BROKE, "", at
     if len(text) > limit:
         return NO, "", at
-    return YES, text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), match.end()
+    return YES, joined(text), match.end()
