@@ -166,6 +166,13 @@ class Ledger:
 
     def drop(self, end: int, why: Why) -> None:
         """The unaccounted text up to `end` belongs to the format."""
+        self._aside(Dropped, end, why)
+
+    def spoil(self, end: int, why: Why) -> None:
+        """The unaccounted text up to `end` is malformed."""
+        self._aside(Malformed, end, why)
+
+    def _aside(self, kind: type[Dropped | Malformed], end: int, why: Why) -> None:
         if end <= self.mark and not self.held:
             return
         for stretch in self._stretches(end):
@@ -176,19 +183,7 @@ class Ledger:
             if text or tokens:
                 if self.in_thought and tokens and why is not Why.MARKER:
                     self.thought_tokens += tokens
-                self.out.append(Dropped(text, why, tokens))
-
-    def spoil(self, end: int, why: Why) -> None:
-        """The unaccounted text up to `end` is malformed."""
-        if end <= self.mark and not self.held:
-            return
-        for stretch in self._stretches(end):
-            if self.controls:
-                self._flush_controls()
-            text = self._account(stretch)
-            tokens = self.count()
-            if text or tokens:
-                self.out.append(Malformed(text, why, tokens))
+                self.out.append(kind(text, why, tokens))
 
     def say(self, end: int) -> None:
         """The unaccounted text up to `end` is text of the state."""

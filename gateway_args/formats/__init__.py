@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from .. import _data
 from ..errors import FormatError
 from .table import Format, Marker, State
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = [
     "Format",
@@ -83,8 +81,6 @@ def load(name: str) -> Format:
 
 def read(path: str | os.PathLike[str]) -> Format:
     """The table in this file; its name is the file's, without `.toml`."""
-    from pathlib import Path
-
     file = Path(path)
     if not file.is_file():
         raise FormatError(f"{path}: no such file")
@@ -146,8 +142,6 @@ def _weight(glob: str) -> int:
 
 
 def _folders() -> list[Path]:
-    from pathlib import Path
-
     own = _data.folder("formats")
     extra = os.environ.get(ENVIRONMENT)
     return [own, Path(extra)] if extra else [own]
@@ -164,8 +158,6 @@ def _files() -> dict[str, Path]:
 
 @lru_cache(maxsize=16)
 def _tables(folder: str, _changed: int) -> dict[str, Path]:
-    from pathlib import Path
-
     return {file.stem: file for file in sorted(Path(folder).glob("*.toml")) if file.stem != "models"}
 
 
@@ -202,8 +194,6 @@ def _entries(path: str, changed: int) -> dict[str, dict[str, list[str]]]:
 
 @lru_cache(maxsize=256)
 def _read(path: str, _changed: int) -> Format:
-    from pathlib import Path
-
     from .build import build
 
     return build(Path(path).stem, _toml(path, _changed))
@@ -212,7 +202,6 @@ def _read(path: str, _changed: int) -> Format:
 @lru_cache(maxsize=256)
 def _toml(path: str, _changed: int) -> dict[str, Any]:
     import tomllib
-    from pathlib import Path
 
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))

@@ -134,9 +134,7 @@ class Arguments:
                     at += taken
                     ends.append(at)
                 if acceptor.complete is not None:
-                    self.whole = True
-                    self._form = _OVER
-                    return self._send(engine, pieces, ends, at, DONE)
+                    return self._over(engine, pieces, ends, at)
                 if at < stop:
                     self._stuck = True
                     break
@@ -153,9 +151,7 @@ class Arguments:
             inside = acceptor.in_string
             if (private and not inside) or acceptor.feed(char) == 0:
                 if acceptor.complete is not None:
-                    self.whole = True
-                    self._form = _OVER
-                    return self._send(engine, pieces, ends, at, DONE)
+                    return self._over(engine, pieces, ends, at)
                 self._stuck = True
                 break
             if private:
@@ -176,9 +172,7 @@ class Arguments:
             at += 1
             ends.append(at)
             if acceptor.complete is not None:
-                self.whole = True
-                self._form = _OVER
-                return self._send(engine, pieces, ends, at, DONE)
+                return self._over(engine, pieces, ends, at)
         code = self._send(engine, pieces, ends, at, MORE)
         if code != MORE:
             return code
@@ -190,6 +184,12 @@ class Arguments:
         if self.started:
             engine.plain = self
         return MORE
+
+    def _over(self, engine: Engine, pieces: list[str], ends: list[int], at: int) -> int:
+        """The value is whole and ended at `at`."""
+        self.whole = True
+        self._form = _OVER
+        return self._send(engine, pieces, ends, at, DONE)
 
     def run_on(self, engine: Engine, text: str) -> bool:
         """The hot path, for printable text when nothing is held: what the acceptor takes is the fragment as it is.

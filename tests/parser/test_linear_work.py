@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from lines_run import lines_run
 
-import gateway_args
 from gateway_args import Parser, formats
-
-HOME = str(Path(gateway_args.__file__).parent)
 
 HOSTILE = {
     "prose": ("hermes", "word and <b> word, "),
@@ -32,29 +27,6 @@ HOSTILE = {
 HEADS = {"white space": "x", "escapes in a string": '<tool_call>{"name": "f", "arguments": "{\\"a\\": \\"'}
 
 
-def lines_run(format: str, pieces: list[str]) -> int:
-    """Lines of the package that a parser runs for these deltas."""
-    parser = Parser(formats.load(format))
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        if event == "call" and not frame.f_code.co_filename.startswith(HOME):
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        for piece in pieces:
-            parser.feed(piece)
-        parser.finish("stop")
-    finally:
-        sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("size", [1, 7, None])
 def test_four_times_the_text_is_at_most_four_times_the_work(name, size):
@@ -63,11 +35,11 @@ def test_four_times_the_text_is_at_most_four_times_the_work(name, size):
     for times in (200, 800):
         text = HEADS.get(name, "") + unit * times
         pieces = [text] if size is None else [text[n : n + size] for n in range(0, len(text), size)]
-        work.append(lines_run(format, pieces))
+        work.append(lines_run(Parser(formats.load(format)), pieces))
     assert work[1] <= 4.4 * work[0] + 200, work
 
 
 def test_a_long_argument_is_the_same_work_a_delta_however_long_it_is():
     head = '<tool_call>\n{"name": "write_file", "arguments": {"content": "'
-    work = [lines_run("hermes", [head, *["and "] * times]) / times for times in (500, 4000)]
+    work = [lines_run(Parser(formats.load("hermes")), [head, *["and "] * times]) / times for times in (500, 4000)]
     assert work[1] <= work[0]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from lines_run import lines_run
 
-import gateway_args
 from gateway_args import Content, Parser, Tools, fold, formats
 
-HOME = str(Path(gateway_args.__file__).parent)
 TOOLS = Tools.of([{"type": "function", "function": {"name": "add"}}])
 
 UNITS = [
@@ -29,28 +25,6 @@ UNITS = [
 ]
 
 
-def lines_run(table: str, pieces: list[str]) -> int:
-    parser = Parser(formats.load(table), TOOLS)
-    count = 0
-
-    def trace(frame, event, _):
-        nonlocal count
-        if event == "call" and not frame.f_code.co_filename.startswith(HOME):
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        for piece in pieces:
-            parser.feed(piece)
-        parser.finish("stop")
-    finally:
-        sys.settrace(before)
-    return count
-
-
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("size", [7, None])
 def test_four_times_the_text_is_at_most_four_times_the_work(unit, size):
@@ -59,7 +33,10 @@ def test_four_times_the_text_is_at_most_four_times_the_work(unit, size):
         for times in (100, 400):
             text = unit * times
             work.append(
-                lines_run(table, [text] if size is None else [text[n : n + size] for n in range(0, len(text), size)])
+                lines_run(
+                    Parser(formats.load(table), TOOLS),
+                    [text] if size is None else [text[n : n + size] for n in range(0, len(text), size)],
+                )
             )
         # nested candidates are read again at most `max_depth` times each, which a short text does not reach
         assert work[1] <= 4.6 * work[0] + 3000, (table, work)
