@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _FEW: Final = 6  # tokens of which it does not pay to read them at once
 _LONG: Final = 160  # characters of members for which it does
+_MANY: Final = 600  # characters of elements for which it does
 _SHORT: Final = 16  # characters of a piece in which a number seldom ends and more follows
 _HOLD: Final = 64  # characters of a cut key that are held and read again
 
@@ -78,6 +79,13 @@ class Builder(Machine):
         self.start = 0  # where the value may begin, see `skip`
         self.grew = False  # whether the last piece added to a string in flight
         self.fault: Fault | None = None
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the next character is one of a string or key; None when an escape or a surrogate pair is cut."""
+        if self._high or "\\" in self._held:
+            return None
+        return self._place in (IN_STRING, IN_KEY) or '"' in self._held
 
     def path(self) -> Path:
         """The path of the value that the last token belongs to."""
@@ -244,6 +252,15 @@ class Builder(Machine):
                         items.append(leaf)
                         frame.marks.append(base + read.end(1))
                         after = None
+                        if size - pos > _MANY:
+                            pos, after = self.read_run(frame, text, read.end(1), base)
+                            if after == closer or pos > read.end(1):
+                                leaf, opener = NOTHING, None
+                                place = ITEM
+                                if after == ",":
+                                    continue
+                            else:
+                                pos, after = read.end(), None
                     elif opener is not None:
                         opener = None
                         pos = read.end(1)

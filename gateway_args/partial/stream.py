@@ -17,6 +17,7 @@ from ..limits import Limits
 from .builder import Builder
 from .locate import locate
 from .path import show
+from .reader import Reader
 from .shape import ANY, Invalid, Kind, shape_of
 from .source import Source
 from .view import Cursor, Partial
@@ -59,45 +60,37 @@ class PartialStream(Generic[T]):
         if emit not in ("fields", "text"):
             raise ValueError(f"PartialStream: emit is {emit!r}; give 'fields' or 'text'")
         self._shape = shape_of(type)
-        self._emit_text = emit == "text"
         self._source = Source() if self._shape is not ANY else None
         self._builder = Builder(limits or Limits(), source=self._source, trailing=lenient_start)
         self._cursor = Cursor(self._shape, self._source)
+        self._reader = Reader(self._builder, self._cursor, text=emit == "text", trailing=lenient_start)
         self._opener = _OPENERS.get(self._shape.kind, _ANY_OPENER) if lenient_start else None
-        self._said = False  # that the text is malformed
         self._finished = False
 
     def feed(self, text: str) -> Partial[T] | None:
         """Read this piece: the view now, or None when nothing that `emit` asks for changed."""
         if self._finished:
             raise LifecycleError("PartialStream: feed after finish; a stream is read once")
-        builder = self._builder
         if self._opener is not None:
             found = self._opener.search(text)
-            builder.skip(len(text) if found is None else found.start())
+            self._builder.skip(len(text) if found is None else found.start())
             if found is None:
                 return None
             text = text[found.start() :]
             self._opener = None
-        changed = builder.feed(text) or (self._emit_text and builder.grew)
-        if builder.fault is not None and not self._said:
-            changed = self._said = True
-        if not changed:
-            return None
-        if self._source is not None and builder.root is not None:
-            self._cursor.follow(builder.root)
-        return Partial(self._cursor, builder)
+        return self._reader.feed(text)
 
     @property
     def partial(self) -> Partial[T]:
         """The view now."""
-        return Partial(self._cursor, self._builder)
+        return self._reader.now()
 
     def finish(self) -> T:
         """The text is over: the value by the strict decode, or `DecodeError` with path and offset. Exactly once."""
         if self._finished:
             raise LifecycleError("PartialStream: finish was called before; a stream ends once")
         self._finished = True
+        self._reader.read()
         fault = self._builder.end()
         if fault is not None:
             raise DecodeError(f"{fault} (at character {fault.offset})", path=show(fault.path), offset=fault.offset)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from .builder import Builder
+    from .reader import Reader
     from .source import Source
 
 T_co = TypeVar("T_co", covariant=True)
@@ -46,9 +47,11 @@ class Cursor:
         self._verdicts: dict[tuple[Path, int], tuple[Shape, Any]] = {}
         self._narrowed: dict[tuple[Path, int], Cursor] = {}
 
-    def follow(self, frame: Frame) -> None:
+    def follow(self, frame: Frame | None) -> None:
         """Validate what completed in this container, the value's own, since the last time."""
-        if self.track is None and self.shape.kind is not Kind.WHOLE and self.shape.fits(frame.items):
+        if frame is None or self.shape.kind is Kind.WHOLE:
+            return
+        if self.track is None and self.shape.fits(frame.items):
             self.track = Track(self.shape, frame, (), self._source, self._faults)
         if self.track is not None:
             self.track.catch_up()
@@ -76,22 +79,37 @@ class Cursor:
         return self._narrowed.setdefault((path, id(shape)), Cursor(shape, self._source, root=False))
 
 
+_FILLED: Final = ("_cursor", "_done", "_frames", "_leaf", "_malformed", "_offset", "_pieces", "_step")
+
+
 @final
 class Partial(Generic[T_co]):
     """A value of type `T` as far as it has come."""
 
-    __slots__ = ("_cursor", "_done", "_frames", "_leaf", "_malformed", "_offset", "_pieces", "_step")
+    __slots__ = (*_FILLED, "_reader", "__weakref__")
+    _reader: Reader | None
+    _cursor: Cursor
+    _frames: tuple[Frame, ...]
+    _offset: int
+    _step: Step | None
+    _leaf: Any
+    _pieces: int
+    _done: bool
+    _malformed: Fault | None
 
-    def __init__(self, cursor: Cursor, builder: Builder) -> None:
-        leaf = builder.leaf
-        self._cursor = cursor
-        self._frames = tuple(builder.frames)
-        self._offset = builder.offset
-        self._step = builder.step
-        self._leaf = leaf
-        self._pieces = len(leaf) if type(leaf) is Text else 0
-        self._done = builder.done
-        self._malformed = builder.fault
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    if not TYPE_CHECKING:  # a class that has it would have every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """What `fill` and `settle` set, asked for while the view's text still waits."""
+            if name not in _FILLED:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            reader = self._reader
+            if reader is not None:  # another thread may have filled it by now
+                reader.read()
+            return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
         return f"<Partial of {self._cursor.shape.title}: {self.snapshot!r}>"
@@ -360,6 +378,24 @@ class Fields:
 
     def __repr__(self) -> str:
         return f"Fields({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__dir__())})"
+
+
+def fill(view: Partial[Any], builder: Builder) -> None:
+    """Let the view stand for the value as the builder has it now."""
+    leaf = builder.leaf
+    view._frames = tuple(builder.frames)
+    view._offset = builder.offset
+    view._step = builder.step
+    view._leaf = leaf
+    view._pieces = len(leaf) if type(leaf) is Text else 0
+    view._done = builder.done
+    view._malformed = builder.fault
+
+
+def settle(view: Partial[Any], cursor: Cursor) -> None:
+    """Give the filled view its typed side, which has followed by now."""
+    view._cursor = cursor
+    view._reader = None
 
 
 def _is_container(value: Any) -> bool:

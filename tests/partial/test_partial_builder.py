@@ -97,7 +97,7 @@ def _broken_rows(draw: st.DrawFn) -> str:
             ]
         )
     )
-    text = f"[{row * draw(st.integers(3, 9))}0]"
+    text = f"[{row * draw(st.integers(3, 9) | st.just(60))}0]"
     if draw(st.booleans()):
         members = ", ".join(f'"k{number}": {row.rstrip(", ")}' for number in range(9)) if row[0] in "[{" else '"a":1'
         text = f'{{{members}, "rows": {text}}}'

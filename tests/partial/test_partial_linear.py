@@ -120,4 +120,5 @@ def test_a_stream_validates_each_part_once_however_long_it_grows() -> None:
         stream: PartialStream[Any] = PartialStream(list[counted])  # type: ignore[valid-type]
         for character in json.dumps(list(range(count))):
             stream.feed(character)
+        assert stream.partial.is_done
         assert seen == list(range(count))

@@ -1,0 +1,189 @@
+"""Text that nobody looks at is read late, and whoever looks sees what he would have seen at once."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import re
+import sys
+from queue import Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from partial_documents import PLAIN, Typed, chunkings, documents, seen, types
+from pydantic import AfterValidator
+
+from gateway_args.limits import Limits
+from gateway_args.partial import PartialStream
+from gateway_args.partial.builder import Builder
+from gateway_args.partial.reader import LONGEST, Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gateway_args.partial import Partial
+
+
+def _at_once(type_: Any, text: str) -> Partial[Any]:
+    """The view of a text that came whole."""
+    stream: PartialStream[Any] = PartialStream(type_)
+    stream.feed(text)
+    return stream.partial
+
+
+@st.composite
+def _damaged(draw: st.DrawFn, text: str) -> str:
+    """The text, cut or with a character too many now and then."""
+    at = draw(st.integers(0, len(text)))
+    return draw(st.sampled_from([text, text, text[:at], text[:at] + draw(st.sampled_from('",]}{:x1\\')) + text[at:]]))
+
+
+@given(typed=types(), data=st.data())
+def test_a_view_shows_its_own_moment_whenever_it_is_looked_at(typed: Typed, data: st.DataObject) -> None:
+    text = data.draw(_damaged(data.draw(documents(typed.values))[1]))
+    stream: PartialStream[Any] = PartialStream(typed.type, emit=data.draw(st.sampled_from(["fields", "text"])))
+    held, so_far = [], ""
+    for piece in data.draw(chunkings(text)):
+        so_far += piece
+        view = stream.feed(piece)
+        fate = data.draw(st.sampled_from(["look", "hold", "drop"]))
+        if view is not None and fate == "look":
+            assert seen(view) == seen(_at_once(typed.type, so_far))
+        elif view is not None and fate == "hold":
+            held.append((so_far, view))
+        del view
+    for then, view in data.draw(st.permutations(held)):
+        assert seen(view) == seen(_at_once(typed.type, then))
+
+
+@given(document=documents(PLAIN), emit=st.sampled_from(["fields", "text"]), data=st.data())
+def test_views_come_at_the_same_pieces_whether_they_are_looked_at_or_not(
+    document: tuple[Any, str], emit: Any, data: st.DataObject
+) -> None:
+    pieces = data.draw(chunkings(document[1]))
+    looked, unread = (PartialStream(Any, emit=emit) for _ in range(2))
+    for piece in pieces:
+        seen(looked.partial)
+        assert (looked.feed(piece) is None) is (unread.feed(piece) is None)
+    assert seen(looked.partial) == seen(unread.partial)
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_a_fault_that_nobody_looks_at_is_noticed_within_the_bound(look: bool) -> None:
+    stream = PartialStream(list[dict[str, int]])
+    stream.feed('[{"a": 1, "a": 2}')
+    answered = 0
+    for _ in range(LONGEST):
+        view = stream.feed(', {"b": 3}')
+        answered += len(', {"b": 3}') * (view is not None)
+        if view is not None and look:
+            assert view.malformed is not None
+            assert view.malformed.message == "duplicate key 'a'"
+    assert answered <= (0 if look else LONGEST + 10)
+    assert stream.partial.malformed is not None
+
+
+def test_the_fault_is_said_by_a_view_that_was_handed_out() -> None:
+    """A piece in a string is answered by None and may wait; that the text grew too long is said when it is noticed."""
+    stream = PartialStream(Any, limits=Limits(max_arguments=40))
+    views = [stream.feed(piece) for piece in ['{"a": "', *["word " * 4] * (LONGEST // 20 + 2)]]
+    faults = [view.malformed for view in views if view is not None]
+    assert [str(fault) for fault in faults] == ["None", "$.a: longer than 40 characters (Limits.max_arguments)"]
+
+
+def test_text_behind_a_value_is_answered_by_nothing_where_any_may_stand_there() -> None:
+    stream = PartialStream(Any, lenient_start=True)
+    views = [stream.feed(piece) for piece in ['{"a": 1', ', "b": "c", "d": 2}', ' "so", "it", "is"', ' "d", "e", "f"']]
+    assert [view is None for view in views] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_text_is_read_in_few_pieces_unless_its_views_are_held(hold: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    feed: Callable[[Builder, str], bool] = Builder.feed
+    monkeypatch.setattr(Builder, "feed", lambda self, text: sizes.append(len(text)) or feed(self, text))
+    text = json.dumps([{"name": f"n{number}", "share": number / 7, "on": True} for number in range(1000)])
+    stream = PartialStream(Any)
+    held = []
+    for at in range(0, len(text), 50):
+        view = stream.feed(text[at : at + 50])
+        if hold:
+            held.append(view)
+    del view
+    assert stream.finish() == json.loads(text)
+    assert sum(sizes) == len(text)
+    assert max(sizes) <= LONGEST
+    if hold:
+        assert len(sizes) >= len(text) / 50
+    else:
+        assert len(sizes) < len(text) / LONGEST * 3
+
+
+def test_a_view_keeps_the_stream_only_until_it_was_looked_at() -> None:
+    stream = PartialStream(Any)
+    stream.feed("[")
+    view = stream.feed('"a", "b", "c", "d", "e", "f", "g"')
+    del stream
+    gc.collect()
+    assert view is not None
+    assert any(isinstance(each, Reader) for each in gc.get_referents(view))
+    assert view.snapshot == list("abcdefg")
+    assert not any(isinstance(each, Reader) for each in gc.get_referents(view))
+    with pytest.raises(AttributeError, match="no attribute 'sanpshot'"):
+        view.sanpshot  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_views_may_be_looked_at_in_another_thread_while_the_stream_goes_on() -> None:
+    items = [{"name": f"n{number}", "share": number / 7} for number in range(400)]
+    text = json.dumps(items)
+    views: Queue[tuple[int, Partial[Any]] | None] = Queue()
+    wrong: list[int] = []
+
+    def look() -> None:
+        while (view := views.get()) is not None:
+            count = len(list(re.finditer(r"}(?=[,\]])", text[: view[0]])))
+            if view[1].snapshot[: count - 1] != items[: count - 1] or len(view[1].fields) not in (count - 1, count):
+                wrong.append(view[0])
+
+    stream = PartialStream(list[dict[str, Any]])
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    reader = Thread(target=look)
+    reader.start()
+    try:
+        for at in range(0, len(text), 40):
+            view = stream.feed(text[at : at + 40])
+            if view is not None:
+                views.put((at + 40, view))
+    finally:
+        views.put(None)
+        reader.join()
+        sys.setswitchinterval(before)
+    assert not wrong
+    assert stream.finish() == items
+
+
+def test_a_view_can_be_copied_when_it_was_not_looked_at() -> None:
+    stream = PartialStream(Any)
+    stream.feed("[")
+    view = stream.feed('"a", "b", "c", "d", "e", "f", "g"')
+    assert copy.deepcopy(view).snapshot == list("abcdefg")  # type: ignore[union-attr]
+
+
+def test_a_validator_that_breaks_down_loses_no_text() -> None:
+    def check(value: int) -> int:
+        if value == 2:
+            raise RuntimeError("broken validator")
+        return value
+
+    stream = PartialStream(list[Annotated[int, AfterValidator(check)]])
+    stream.feed("[1, ")
+    views = [stream.feed(f" {first}, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,") for first in (2, 13)]
+    with pytest.raises(RuntimeError, match="broken validator"):
+        _ = views[0].is_done  # type: ignore[union-attr]
+    assert [len(view.snapshot) for view in views if view is not None] == [12, 23]
+    assert len(stream.partial.snapshot) == 23
