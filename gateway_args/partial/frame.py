@@ -7,6 +7,7 @@ later what stood there then, at the cost of one bisection and no copy.
 from __future__ import annotations
 
 from bisect import bisect_right
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from . import lexis
@@ -73,6 +74,10 @@ class Frame:
         return self.keys[index] if isinstance(self.items, dict) else index
 
 
+_NOTING: Final = Lock()
+"""Held while the ends of a string's pieces are noted, which any thread may ask for."""
+
+
 @final
 class Text(list[str]):
     """A string in flight: the pieces that arrived of it, escapes decoded."""
@@ -83,10 +88,11 @@ class Text(list[str]):
         """The first `count` pieces joined, from this character on; the cost is what is read."""
         if not start:
             return "".join(self[:count])
-        ends: list[int] = getattr(self, "_ends", None) or [0]
-        for number in range(len(ends) - 1, len(self)):
-            ends.append(ends[-1] + len(self[number]))
-        self._ends = ends
+        with _NOTING:
+            ends: list[int] = getattr(self, "_ends", None) or [0]
+            for number in range(len(ends) - 1, len(self)):
+                ends.append(ends[-1] + len(self[number]))
+            self._ends = ends
         first = max(0, bisect_right(ends, start) - 1)
         return "".join(self[first:count])[start - ends[first] :]
 

@@ -13,7 +13,6 @@ while nobody looks, at most `LONGEST` characters behind it are answered as if th
 from __future__ import annotations
 
 import re
-from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import ref
 
@@ -22,7 +21,7 @@ from .view import Partial, fill, settle
 
 if TYPE_CHECKING:
     from .builder import Builder
-    from .view import Cursor
+    from .cursor import Cursor
 
 _structure = re.compile(r"[,\[\]{}]").search
 
@@ -58,7 +57,7 @@ class Reader:
         self._room = 0 if trailing else LONGEST  # text behind the value would be no fault, and change nothing
         self._waiting: list[tuple[str, ref[Partial[Any]] | None]] = []
         self._late = False  # whether any text waits, or is being read
-        self._lock = RLock()
+        self._lock = cursor.lock
         self._size = 0
         self._inside = False  # whether the next character is one of a string
         self._said = False  # whether a view was handed out that says that the text is malformed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from threading import Lock
 from typing import final
 
 
@@ -13,22 +14,25 @@ class Source:
     Offsets count from the first text kept; `start` is where that stands in the whole stream.
     """
 
-    __slots__ = ("_at_end", "_io", "_size", "start")
+    __slots__ = ("_at_end", "_io", "_lock", "_size", "start")
 
     def __init__(self) -> None:
         self._io = StringIO(newline="")
+        self._lock = Lock()  # for a seek and what follows: parts may be looked at in any thread
         self._at_end = True
         self._size = 0
         self.start = 0
 
     def add(self, text: str) -> None:
-        if not self._at_end:
-            self._io.seek(self._size)
-            self._at_end = True
-        self._size += self._io.write(text)
+        with self._lock:
+            if not self._at_end:
+                self._io.seek(self._size)
+                self._at_end = True
+            self._size += self._io.write(text)
 
     def read(self, start: int, end: int | None = None) -> str:
         """The text between these offsets of the stream."""
-        self._at_end = False
-        self._io.seek(start - self.start)
-        return self._io.read((self._size if end is None else end - self.start) - (start - self.start))
+        with self._lock:
+            self._at_end = False
+            self._io.seek(start - self.start)
+            return self._io.read((self._size if end is None else end - self.start) - (start - self.start))

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any, Generic, Literal, TypeVar, cast, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, overload
 
 from ..errors import DecodeError, LifecycleError
 from ..limits import Limits
 from .builder import Builder
+from .cursor import Cursor
 from .locate import locate
 from .path import show
 from .reader import Reader
 from .shape import ANY, Invalid, Kind, shape_of
 from .source import Source
-from .view import Cursor, Partial
+
+if TYPE_CHECKING:
+    from .view import Partial
 
 T = TypeVar("T")
 Emit = Literal["fields", "text"]

@@ -8,6 +8,7 @@ there when the text was shorter is a bisection, as it is for frames.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from threading import RLock
 from typing import TYPE_CHECKING, Any, final
 
 from .frame import Frame
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 
 @final
 class Faults:
-    """Faults in the order of the text, each with how long the text was when it showed."""
+    """Faults in the order of the text, each with how long the text was when it showed.
 
-    __slots__ = ("_marks", "entries")
+    The `lock` is for all that is validated for one value: its views may be looked at in any thread.
+    """
+
+    __slots__ = ("_marks", "entries", "lock")
 
     def __init__(self) -> None:
+        self.lock = RLock()
         self.entries: list[Fault] = []
         self._marks: list[int] = []
 
@@ -75,6 +80,10 @@ class Track:
         """The track of a collection under this key, when its opener came; None for everything else."""
         if step in self._subs:
             return self._subs[step]
+        with self._faults.lock:
+            return self._subs[step] if step in self._subs else self._opened(step)
+
+    def _opened(self, step: Step) -> Track | None:
         slot = self.shape.slot(step)
         track = None
         if slot is not None and slot.shape.kind in (Kind.ELEMENTS, Kind.MEMBERS):

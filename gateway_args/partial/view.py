@@ -2,7 +2,7 @@
 
 It holds the spine as it was and how long the text was; everything it refers to only grows, so a later feed does not
 alter it. Complete values are shared, not copied: treat what it hands out as read-only. Reading costs what is read;
-everything else is constant, or a bisection.
+everything else is constant, or a bisection. A view whose text still waits (`reader`) is filled when it is looked at.
 
 Types: `get` and `narrow` take a picker, `lambda report: report.summary`, and mypy and pyright then know exactly what
 comes back (`str | None`). Python has no mapped types, so `fields` is typed as `T` itself: names and types are checked,
@@ -18,67 +18,18 @@ from .frame import NOTHING, UNSEEN, Digits, Frame, Text
 from .grown import Elements, Members
 from .path import Attribute, Fault, Path, Step, Where, steps_of
 from .shape import ANY, Invalid, Kind, Shape, shape_of
-from .track import Faults, Track
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from .builder import Builder
+    from .cursor import Cursor
     from .reader import Reader
-    from .source import Source
+    from .track import Track
 
 T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V")
 _ABSENT: Final = object()
-
-
-@final
-class Cursor:
-    """What the views of one value share as they come: its shape, its track, and each verdict that was reached once."""
-
-    __slots__ = ("_faults", "_narrowed", "_root", "_source", "_verdicts", "shape", "track")
-
-    def __init__(self, shape: Shape, source: Source | None, *, root: bool = True) -> None:
-        self._root = root  # whether its value is the whole text
-        self.shape = shape
-        self.track: Track | None = None
-        self._source = source
-        self._faults = Faults()
-        self._verdicts: dict[tuple[Path, int], tuple[Shape, Any]] = {}
-        self._narrowed: dict[tuple[Path, int], Cursor] = {}
-
-    def follow(self, frame: Frame | None) -> None:
-        """Validate what completed in this container, the value's own, since the last time."""
-        if frame is None or self.shape.kind is Kind.WHOLE:
-            return
-        if self.track is None and self.shape.fits(frame.items):
-            self.track = Track(self.shape, frame, (), self._source, self._faults)
-        if self.track is not None:
-            self.track.catch_up()
-
-    def errors(self, offset: int) -> Elements[Fault]:
-        return Elements(self._faults.entries, self._faults.count(offset))
-
-    def verdict(self, path: Path, shape: Shape, value: Any, text: str | None = None) -> Any:
-        """This complete value as the shape has it, or the `Invalid` that says why not; decided once."""
-        known = self._verdicts.get((path, id(shape)))
-        if known is None:
-            try:
-                known = (shape, shape.check(value, text))
-            except Invalid as invalid:
-                known = (shape, invalid)
-            self._verdicts[path, id(shape)] = known
-        return known[1]
-
-    def whole(self, value: Any, offset: int) -> Any:
-        """The verdict on the whole value, which was done when the text was this long."""
-        text = self._source.read(self._source.start, offset) if self._root and self._source is not None else None
-        return self.verdict((), self.shape, value, text)
-
-    def narrowed(self, path: Path, shape: Shape) -> Cursor:
-        return self._narrowed.setdefault((path, id(shape)), Cursor(shape, self._source, root=False))
-
-
 _FILLED: Final = ("_cursor", "_done", "_frames", "_leaf", "_malformed", "_offset", "_pieces", "_step")
 
 
@@ -113,6 +64,13 @@ class Partial(Generic[T_co]):
 
     def __repr__(self) -> str:
         return f"<Partial of {self._cursor.shape.title}: {self.snapshot!r}>"
+
+    def __copy__(self) -> Partial[T_co]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Partial[T_co]:
+        """Itself: nothing of it changes. `snapshot` is what can be copied."""
+        return self
 
     @property
     def is_done(self) -> bool:
