@@ -1,7 +1,7 @@
 """What all tests share: the hypothesis profiles and the way to what is kept beside the checkout.
 
-`ci` is the default and derandomized: a run says the same on every machine. `pytest --hypothesis-profile long --timeout 0`
-looks further, with fresh examples each time; some of its tests take minutes.
+`ci` is the default and derandomized: a run says the same on every machine. For a longer look with fresh examples run
+`pytest --hypothesis-profile long --timeout 0`; some of its tests take minutes.
 """
 
 from __future__ import annotations
