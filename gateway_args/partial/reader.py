@@ -16,8 +16,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import ref
 
+from .moment import Moment, now
 from .shape import Kind
-from .view import Partial, fill, settle
+from .view import Partial, show
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -27,6 +28,8 @@ _structure = re.compile(r"[,\[\]{}]").search
 
 SHORTEST: Final = 32
 """Characters of a piece that pays to look at before it is read."""
+WATCHED: Final = 8
+"""Pieces behind a view that was looked at which do not wait, as they would be looked at too."""
 LONGEST: Final = 2048
 """Characters that wait at most."""
 
@@ -47,6 +50,7 @@ class Reader:
         "_text",
         "_typed",
         "_waiting",
+        "_watched",
     )
 
     def __init__(self, builder: Builder, cursor: Cursor, *, text: bool, trailing: bool) -> None:
@@ -59,13 +63,16 @@ class Reader:
         self._late = False  # whether any text waits, or is being read
         self._lock = cursor.lock
         self._size = 0
+        self._watched = 0
         self._inside = False  # whether the next character is one of a string
         self._said = False  # whether a view was handed out that says that the text is malformed
 
     def feed(self, text: str) -> Partial[Any] | None:
         """Take this piece: the view now, or None when nothing changed."""
         size = len(text)
-        if SHORTEST <= size <= self._room:
+        if self._watched:
+            self._watched -= 1
+        elif SHORTEST <= size <= self._room:
             if self._size + size > LONGEST:
                 self.read()
             with self._lock:
@@ -73,54 +80,58 @@ class Reader:
                 if changed is not None:
                     self._late = True
                     self._size += size
-                    view: Partial[Any] | None = Partial(self) if changed else None
+                    view: Partial[Any] | None = Partial(self._cursor, None, self) if changed else None
                     self._waiting.append((text, None if view is None else ref(view)))
                     return view
         if self._late:
             self.read()
         builder = self._builder
         if builder.feed(text) or (self._text and builder.grew) or (builder.fault is not None and not self._said):
-            return self.now()
+            return self.view()
         return None
 
+    def look(self) -> None:
+        """A view is looked at, in any thread, and must be filled."""
+        self._watched = WATCHED
+        self.read()
+
     def read(self) -> None:
-        """Read all that waits. A view may call this from any thread, as it may be looked at there."""
+        """Read all that waits."""
         with self._lock:
+            if not self._waiting:
+                return
             waiting, self._waiting, self._size = self._waiting, [], 0
             builder = self._builder
             together: list[str] = []
-            held: list[Partial[Any]] = []
+            held: list[tuple[Partial[Any], Moment]] = []
             for text, each in waiting:
                 together.append(text)
                 view = each() if each is not None else None
                 if view is not None:
                     builder.feed("".join(together))
                     together.clear()
-                    fill(view, builder)
+                    held.append((view, now(builder)))
                     self._said = self._said or builder.fault is not None
-                    held.append(view)
-            builder.feed("".join(together))
+            if together:
+                builder.feed("".join(together))
             try:
                 if self._typed:
                     self._cursor.follow(builder.root)
             finally:  # a validator may raise what is no verdict
-                for view in held:
-                    settle(view, self._cursor)
+                for view, at in held:
+                    show(view, at)
                 self._late = False  # last: until then the stream's own thread waits here
 
-    def now(self) -> Partial[Any]:
+    def view(self) -> Partial[Any]:
         """The view of all that came."""
         if self._late:
             self.read()
         builder = self._builder
-        view: Partial[Any] = Partial.__new__(Partial)
-        fill(view, builder)
         if builder.fault is not None:
             self._said = True
         if self._typed:
             self._cursor.follow(builder.root)
-        settle(view, self._cursor)
-        return view
+        return Partial(self._cursor, now(builder))
 
     def _changes(self, text: str) -> bool | None:
         """Whether this piece changes anything, as its quotes and commas alone say; None when it must be read."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 if TYPE_CHECKING:
     from .path import Path
@@ -27,6 +27,9 @@ class Kind(StrEnum):
     ELEMENTS = "elements"  # a list of one type
     MEMBERS = "members"  # an object of one type under any key
     WHOLE = "whole"
+
+
+COLLECTIONS: Final = (Kind.ELEMENTS, Kind.MEMBERS)
 
 
 @final

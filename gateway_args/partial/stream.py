@@ -86,7 +86,7 @@ class PartialStream(Generic[T]):
     @property
     def partial(self) -> Partial[T]:
         """The view now."""
-        return self._reader.now()
+        return self._reader.view()
 
     def finish(self) -> T:
         """The text is over: the value by the strict decode, or `DecodeError` with path and offset. Exactly once."""

@@ -15,7 +15,7 @@ from .frame import Frame
 from .grown import Elements, Members
 from .locate import ends, inside, value_at
 from .path import Fault, Path, Step
-from .shape import Invalid, Kind, Shape
+from .shape import COLLECTIONS, Invalid, Kind, Shape
 
 if TYPE_CHECKING:
     from .source import Source
@@ -86,7 +86,7 @@ class Track:
     def _opened(self, step: Step) -> Track | None:
         slot = self.shape.slot(step)
         track = None
-        if slot is not None and slot.shape.kind in (Kind.ELEMENTS, Kind.MEMBERS):
+        if slot is not None and slot.shape.kind in COLLECTIONS:
             frame = (self.frame.kids or {}).get(step)
             if frame is None:
                 index = self.frame.index(step)
