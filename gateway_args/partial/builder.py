@@ -190,16 +190,17 @@ class Builder(Machine):
                     if after != "," or not closer:
                         break
                     changed = True
-                    frame.marks.append(base + pos)
                     if closer == "}":
                         items[step] = leaf
                         frame.keys.append(step)
+                        frame.marks.append(base + pos)
                         match = member
                         place = KEY
                         if size - pos < _LONG:
                             continue
                     else:
                         items.append(leaf)
+                        frame.marks.append(base + pos)
                         place = ITEM
                     if size - pos > _FEW * (pos - read.start()):
                         pos, after = self.read_run(frame, text, pos, base)
@@ -234,7 +235,7 @@ class Builder(Machine):
                         if fault:
                             break
                         continue
-                changed = True
+                changed = changed or leaf is not NOTHING
                 if fault:
                     break
                 if place == IN_STRING:
@@ -297,8 +298,8 @@ class Builder(Machine):
                 continue
 
             if after and closer and (after == "," or after == closer):
-                changed = True
                 if leaf is not NOTHING:
+                    changed = True
                     if closer == "}":
                         items[step] = leaf
                         frame.keys.append(step)
@@ -317,6 +318,7 @@ class Builder(Machine):
                 closer = frame.closer
                 place = AFTER
                 if not frames:
+                    changed = True
                     self.end_root(leaf)
                     place = END
                 continue

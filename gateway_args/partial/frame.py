@@ -35,7 +35,10 @@ _NO_KEYS: Final[list[str]] = []
 
 @final
 class Frame:
-    """One open container: its complete children, in order, and how long the text was when each was complete."""
+    """One open container: its complete children, in order, and how long the text was when each was complete.
+
+    A child's mark comes last, so that what a reader counts by the marks is there, in whatever thread it reads.
+    """
 
     __slots__ = ("_order", "closer", "items", "keys", "kids", "marks", "step")
 
@@ -55,6 +58,18 @@ class Frame:
         frame.keys = list(value) if isinstance(value, dict) else []
         frame.marks += [end] * len(value)
         return frame
+
+    def until(self, offset: int) -> Frame:
+        """A frame of the children that were complete when the text was this long."""
+        count = self.count(offset)
+        items: Any = self.items[:count] if isinstance(self.items, list) else self.members(count)
+        return Frame.whole(items, self.step, offset, offset)
+
+    def members(self, count: int) -> dict[str, Any]:
+        """The first members of an object, which another thread may let grow."""
+        keys = self.keys[:count]
+        items: Any = self.items
+        return dict(zip(keys, map(items.__getitem__, keys), strict=True))
 
     def count(self, offset: int) -> int:
         """How many children were complete when the text was this long."""

@@ -49,12 +49,13 @@ class Elements(Sequence[V_co], Generic[V_co]):
 
 @final
 class Members(Mapping[str, V_co], Generic[V_co]):
-    """The first `size` members of a dict that only grows; `order` says which member each key is."""
+    """The first `size` members of a dict that only grows; `order` says which member each key is, `keys` has them."""
 
-    __slots__ = ("_items", "_order", "_size")
+    __slots__ = ("_items", "_keys", "_order", "_size")
 
-    def __init__(self, items: dict[str, V_co], order: dict[str, int], size: int) -> None:
+    def __init__(self, items: dict[str, V_co], keys: list[str], order: dict[str, int], size: int) -> None:
         self._items = items
+        self._keys = keys
         self._order = order
         self._size = size
 
@@ -67,7 +68,7 @@ class Members(Mapping[str, V_co], Generic[V_co]):
         return self._items[key]
 
     def __iter__(self) -> Iterator[str]:
-        return islice(self._items, self._size)
+        return islice(self._keys, self._size)
 
     def __repr__(self) -> str:
         return repr(dict(self))

@@ -78,12 +78,16 @@ class ModelShape(Shape):
             raise _invalid(error) from None
         except RecursionError:
             raise Invalid([((), "nested too deep to be checked")]) from None
+        except Exception as error:
+            raise Invalid([((), f"{type(error).__name__}: {error}")]) from error
 
     def shell(self, values: Any) -> Any:
         try:
             return self._shell.validate_python(values, strict=False)
         except ValidationError as error:
             raise _invalid(error) from None
+        except Exception as error:
+            raise Invalid([((), f"{type(error).__name__}: {error}")]) from error
 
     @cached_property
     def _shell(self) -> SchemaValidator:

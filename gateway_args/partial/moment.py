@@ -6,7 +6,6 @@ bisection, and nothing is copied before `snapshot` is asked for.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from .frame import NOTHING, UNSEEN, Digits, Frame, Text
@@ -65,7 +64,7 @@ class Moment:
                 if value is not ABSENT:
                     items.append(value)
             else:
-                items = dict(islice(frame.items.items(), count))
+                items = frame.members(count)
                 if value is not ABSENT:
                     items[step] = value
             value, step = items, frame.step
@@ -113,6 +112,14 @@ class Moment:
             inside = malformed.path[: len(path)] == path
             malformed = Fault(malformed.path[len(path) :], malformed.message, malformed.offset) if inside else None
         return Moment(frames, self.step, leaf, self.offset, self.pieces, done, malformed)
+
+    def last(self) -> Frame | None:
+        """The last container in the root, as long as the root is open and it is the last thing there."""
+        if len(self.frames) > 1:
+            return self.frames[1]
+        if self.frames and self.step is not None and is_container(self.leaf):
+            return Frame.whole(self.leaf, self.step, self.offset, self.offset)
+        return None
 
     def _leaf_value(self) -> Any:
         leaf = self.leaf

@@ -4,10 +4,11 @@ Reading much text at once costs less than reading it piece by piece, and a consu
 looks at most of what it is handed. What it does look at is exact: a view that is still held when its text is read is
 filled at its own piece's end. So a view costs when it is looked at, and hardly anything when it is not.
 
-Decision: a piece may wait when what it has outside of strings says at a glance what it changes. A comma or bracket
-completes or opens a value; a string that begins behind the end of another begins a value or follows a complete one;
-white space changes nothing, and text inside a string nothing but that string. The one thing noticed late is a fault:
-while nobody looks, at most `LONGEST` characters behind it are answered as if they went on, by views that are equal.
+Decision: a piece may wait when what it has outside of strings says at a glance what it changes. A comma completes a
+value, a closing bracket what stands before it, if anything does, and an opening one begins a value; a string behind
+another begins a value or follows a complete one; white space changes nothing, text inside a string only that string.
+The one thing noticed late is a fault: while nobody looks, at most `LONGEST` characters behind it are answered as if
+they went on, by views that show the same.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from weakref import ref
 
 from .moment import Moment, now
+from .path import Fault
 from .shape import Kind
 from .view import Partial, show
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from .builder import Builder
     from .cursor import Cursor
 
-_structure = re.compile(r"[,\[\]{}]").search
+_structure = re.compile(r"[,\[{]").search
+_behind_string = re.compile(r"[,\[{\]}]").search
 
 SHORTEST: Final = 32
 """Characters of a piece that pays to look at before it is read."""
@@ -33,24 +36,17 @@ WATCHED: Final = 8
 LONGEST: Final = 2048
 """Characters that wait at most."""
 
+INTERRUPTED: Final = Fault((), "reading was interrupted by an exception")
+"""What is wrong with a text of which a part was lost: a signal's handler raised, or the stack was full."""
+
 
 @final
 class Reader:
     """The way of the text to the builder, and of the views to the consumer."""
 
     __slots__ = (
-        "_builder",
-        "_cursor",
-        "_inside",
-        "_late",
-        "_lock",
-        "_room",
-        "_said",
-        "_size",
-        "_text",
-        "_typed",
-        "_waiting",
-        "_watched",
+        *("_builder", "_cursor", "_lock", "_room", "_said", "_text", "_typed"),
+        *("_inside", "_late", "_size", "_waiting", "_watched"),
     )
 
     def __init__(self, builder: Builder, cursor: Cursor, *, text: bool, trailing: bool) -> None:
@@ -86,7 +82,12 @@ class Reader:
         if self._late:
             self.read()
         builder = self._builder
-        if builder.feed(text) or (self._text and builder.grew) or (builder.fault is not None and not self._said):
+        try:
+            changed = builder.feed(text)
+        except BaseException:
+            builder.fault = builder.fault or INTERRUPTED
+            raise
+        if changed or (self._text and builder.grew) or (builder.fault is not None and not self._said):
             return self.view()
         return None
 
@@ -99,12 +100,25 @@ class Reader:
         """Read all that waits."""
         with self._lock:
             if not self._waiting:
+                self._late = False
                 return
-            waiting, self._waiting, self._size = self._waiting, [], 0
             builder = self._builder
-            together: list[str] = []
             held: list[tuple[Partial[Any], Moment]] = []
-            for text, each in waiting:
+            try:
+                self._read(held)
+                if self._typed:
+                    self._cursor.follow(builder.root)
+            finally:
+                for view, at in held:
+                    show(view, at)
+                self._late = False  # last: until then the stream's own thread waits here
+
+    def _read(self, held: list[tuple[Partial[Any], Moment]]) -> None:
+        """Build what waits, and note the moment of each view that somebody holds."""
+        builder = self._builder
+        together: list[str] = []
+        try:
+            for text, each in self._waiting:
                 together.append(text)
                 view = each() if each is not None else None
                 if view is not None:
@@ -114,13 +128,16 @@ class Reader:
                     self._said = self._said or builder.fault is not None
             if together:
                 builder.feed("".join(together))
-            try:
-                if self._typed:
-                    self._cursor.follow(builder.root)
-            finally:  # a validator may raise what is no verdict
-                for view, at in held:
-                    show(view, at)
-                self._late = False  # last: until then the stream's own thread waits here
+        except BaseException:
+            builder.fault = builder.fault or INTERRUPTED
+            raise
+        finally:
+            self._waiting = []
+            self._size = 0
+
+    def now(self) -> Moment:
+        """What was built, for a view whose text was not read to its end."""
+        return now(self._builder)
 
     def view(self) -> Partial[Any]:
         """The view of all that came."""
@@ -146,7 +163,7 @@ class Reader:
         if quotes < (2 if inside else 3):
             quote = text.find('"')
             outside = (text[quote + 1 :] if quotes else "") if inside else (text[:quote] if quotes else text)
-            changed = _structure(outside) is not None
+            changed = (_behind_string if inside else _structure)(outside) is not None
             if not changed and (self._text if inside else quotes):
                 return None
             if not changed and outside.strip(" \t\n\r"):

@@ -96,10 +96,11 @@ class PartialStream(Generic[T]):
         self._reader.read()
         fault = self._builder.end()
         if fault is not None:
-            raise DecodeError(f"{fault} (at character {fault.offset})", path=show(fault.path), offset=fault.offset)
+            where = "" if fault.offset is None else f" (at character {fault.offset})"
+            raise DecodeError(f"{fault}{where}", path=show(fault.path), offset=fault.offset)
         outcome = self._cursor.whole(self._builder.leaf, self._builder.offset)
         if isinstance(outcome, Invalid):
-            raise self._invalid(outcome)
+            raise self._invalid(outcome) from outcome.__cause__
         return cast("T", outcome)
 
     def _invalid(self, invalid: Invalid) -> DecodeError:

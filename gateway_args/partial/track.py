@@ -51,7 +51,10 @@ class Track:
     order; `numbers` says of each element or member which child it was.
     """
 
-    __slots__ = ("_faults", "_next", "_order", "_path", "_source", "_subs", "frame", "numbers", "shape", "values")
+    __slots__ = (
+        *("_faults", "_keys", "_next", "_order", "_path", "_source", "_subs"),
+        *("frame", "numbers", "shape", "values"),
+    )
 
     def __init__(self, shape: Shape, frame: Frame, path: Path, source: Source | None, faults: Faults) -> None:
         self.shape = shape
@@ -62,37 +65,51 @@ class Track:
         self._source = source if shape.reads_text else None
         self._faults = faults
         self._subs: dict[Step, Track | None] = {}
+        self._keys: list[str] = []
         self._order: dict[str, int] = {}
         self._next = 0
 
-    def catch_up(self) -> None:
-        """Validate what completed since; once each."""
-        end = len(self.frame.marks) - 1
+    def catch_up(self, offset: int | None = None) -> None:
+        """Validate what completed since, by now or when the text was this long; once each."""
+        end = len(self.frame.marks) - 1 if offset is None else self.frame.count(offset)
         while self._next < end:
             self._next += 1
             self._settle(self._next - 1)
         if self.frame.kids and self.shape.kind is Kind.FIELDS:
-            sub = self.sub(next(reversed(self.frame.kids)))
+            sub = self.sub(self._last(self.frame.kids, offset), offset)
             if sub is not None:
-                sub.catch_up()
+                sub.catch_up(offset)
 
-    def sub(self, step: Step) -> Track | None:
-        """The track of a collection under this key, when its opener came; None for everything else."""
+    def _last(self, kids: dict[Step, Frame], offset: int | None) -> Step:
+        """The container that opened last, by now or when the text was this long."""
+        if offset is None:
+            return next(reversed(kids))
+        return max(list(kids), key=lambda step: (kids[step].marks[0] <= offset, kids[step].marks[0]))
+
+    def agrees(self, last: Frame | None, offset: int) -> bool:
+        """Whether this container, the last one when the text was this long, is known as it grew then."""
+        sub = self._subs.get(last.step) if last is not None and last.step is not None else None
+        return sub is None or sub.frame is last or sub.frame.marks[-1] <= offset
+
+    def sub(self, step: Step, offset: int | None = None) -> Track | None:
+        """The track of a collection under this key whose opener came, by now or when the text was this long."""
         if step in self._subs:
             return self._subs[step]
         with self._faults.lock:
-            return self._subs[step] if step in self._subs else self._opened(step)
+            return self._subs[step] if step in self._subs else self._opened(step, offset)
 
-    def _opened(self, step: Step) -> Track | None:
+    def _opened(self, step: Step, offset: int | None) -> Track | None:
         slot = self.shape.slot(step)
         track = None
         if slot is not None and slot.shape.kind in COLLECTIONS:
             frame = (self.frame.kids or {}).get(step)
             if frame is None:
                 index = self.frame.index(step)
-                value = None if index < 0 else self.frame.items[step]  # type: ignore[index]
+                if index < 0 or (offset is not None and index >= self.frame.count(offset)):
+                    return None  # nothing of it yet
+                value = self.frame.items[step]  # type: ignore[index]
                 if not isinstance(value, dict | list):
-                    return None  # nothing of it yet, or no container
+                    return None
                 start, end = self._span(index) or (self.frame.marks[index + 1],) * 2
                 if start < end and self._source is not None:
                     text = self._source.read(start, end - 1).rstrip(" \t\n\r")
@@ -108,7 +125,7 @@ class Track:
         size = bisect_left(self.numbers, self.frame.count(offset))
         if self.shape.kind is Kind.ELEMENTS:
             return Elements(self.values, size)
-        return Members(self.values, self._order, size)
+        return Members(self.values, self._keys, self._order, size)
 
     def value(self, index: int) -> Any:
         """The validated value of this complete child; `KeyError` when it is none."""
@@ -136,6 +153,7 @@ class Track:
             else:
                 self.values[step] = valid
                 self._order[str(step)] = len(self.numbers)
+                self._keys.append(str(step))
             self.numbers.append(index)
             return
         slot = shape.slot(step)

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final, overload
 
-from .frame import Frame
 from .grown import Elements, Members
-from .moment import ABSENT, Moment, is_container
+from .moment import ABSENT, Moment
 from .path import Attribute, Fault, Path, Step, Where, steps_of
 from .shape import ANY, COLLECTIONS, Invalid, Kind, Shape, shape_of
 
@@ -113,10 +112,11 @@ class Partial(Generic[T_co]):
         It is decoded as `type`, by default as the type declared there; where none is declared it is the plain value.
         """
         path = self._path(where)
-        value, complete = (self._at or self._look()).find(path)
+        at = self._at or self._look()
+        value, complete = at.find(path)
         if not complete:
             return None
-        verdict = self._declared(path, value) if type is None else self._cursor.verdict(path, shape_of(type), value)
+        verdict = self._declared(path, value, at) if type is None else self._cursor.verdict(path, shape_of(type), value)
         return None if isinstance(verdict, Invalid) else verdict
 
     @overload
@@ -136,19 +136,8 @@ class Partial(Generic[T_co]):
         if value is ABSENT:
             return None
         shape = shape_of(type) if type is not None else self._shape_at(path) or ANY
-        cursor = self._cursor.narrowed(path, shape)
         narrow = at.narrow(path, value, complete)
-        if isinstance(value, Frame):
-            if value.kids is None:
-                value.kids = {}
-                if len(narrow.frames) > 1 and narrow.frames[1].step is not None:
-                    value.kids[narrow.frames[1].step] = narrow.frames[1]
-                elif at.step is not None and is_container(at.leaf):
-                    value.kids[at.step] = Frame.whole(at.leaf, at.step, at.offset, at.offset)
-            cursor.follow(value)
-        elif is_container(value):
-            cursor.follow(cursor.track.frame if cursor.track else Frame.whole(value, None, at.offset, at.offset))
-        return Partial(cursor, narrow)
+        return Partial(self._cursor.narrow(path, shape, value, narrow.last(), at.offset), narrow)
 
     def text(self, where: Step | Sequence[Step] | Callable[[T_co], Any], start: int = 0) -> str | None:
         """What has arrived of the string there, from this character on; None when there is no string.
@@ -162,9 +151,10 @@ class Partial(Generic[T_co]):
         reader = self._reader
         if reader is not None:  # another thread may have had it read by now
             reader.look()
-        at = self._at
-        assert at is not None
-        return at
+            if self._at is None:
+                show(self, reader.now())
+        assert self._at is not None
+        return self._at
 
     def _outcome(self) -> Any:
         """The strict decode's value, None before the end, or the `Invalid`."""
@@ -190,13 +180,13 @@ class Partial(Generic[T_co]):
             shape = shape.child(step) if shape is not None else None
         return shape
 
-    def _declared(self, path: Path, value: Any) -> Any:
+    def _declared(self, path: Path, value: Any, at: Moment) -> Any:
         """This complete value as its declared type has it: what the track validated, or a verdict of its own."""
         track = self._cursor.track
         steps = path
         try:
             if track is not None and len(steps) == 2 and track.shape.kind is Kind.FIELDS:
-                track, steps = track.sub(steps[0]), steps[1:]
+                track, steps = track.sub(steps[0], at.offset), steps[1:]
             if track is not None and len(steps) == 1 and track.shape.child(steps[0]) is not None:
                 return track.value(track.frame.index(steps[0]))
         except KeyError:
@@ -217,7 +207,7 @@ class Partial(Generic[T_co]):
             for key in keys:
                 slot = shape.slot(key)
                 if slot is not None and slot.shape.kind in COLLECTIONS:
-                    sub = track.sub(key)
+                    sub = track.sub(key, at.offset)
                     if sub is not None and sub.frame.marks[0] <= at.offset:
                         return _grown(sub, slot.shape.kind, at)
                 if 0 <= track.frame.index(key) < track.frame.count(at.offset):
@@ -265,4 +255,4 @@ def show(view: Partial[Any], at: Moment) -> None:
 def _grown(track: Track | None, kind: Kind, at: Moment) -> Elements[Any] | Members[Any]:
     if track is not None:
         return track.grown(at.offset)
-    return Elements([], 0) if kind is Kind.ELEMENTS else Members({}, {}, 0)
+    return Elements([], 0) if kind is Kind.ELEMENTS else Members({}, [], {}, 0)

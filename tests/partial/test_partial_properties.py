@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partial_documents import PLAIN, SHORT, Typed, chunkings, documents, paths, records, seen, types, value_spans
@@ -128,23 +129,39 @@ def test_the_view_is_a_function_of_the_text_and_not_of_its_cuts(typed: Typed, da
     assert views[0] == views[1] == views[2]
 
 
+def _state(partial: Partial[Any]) -> tuple[Any, ...]:
+    complete = [path for path, _ in paths(partial.snapshot) if partial.is_complete(path)]
+    return set(partial.incomplete), complete, partial.is_done
+
+
 @given(document=documents(PLAIN), data=st.data())
 def test_a_view_is_emitted_exactly_when_the_spine_or_the_complete_values_changed(
     document: tuple[Any, str], data: st.DataObject
 ) -> None:
     text = document[1]
     stream = PartialStream(Any)
-
-    def state(partial: Partial[Any]) -> tuple[Any, ...]:
-        complete = [path for path, _ in paths(partial.snapshot) if partial.is_complete(path)]
-        return set(partial.incomplete), complete, partial.is_done
-
-    before = state(stream.partial)
+    before = _state(stream.partial)
     for piece in data.draw(chunkings(text)):
         emitted = stream.feed(piece)
-        now = state(stream.partial)
+        now = _state(stream.partial)
         assert (emitted is not None) is (now != before)
         before = now
+
+
+@pytest.mark.parametrize("text", ["[[]]", '{"a": {}}', "[[1], {}]", '[{"a": "b"}]', '["a"]', '{"a": [[], ""]}'])
+@pytest.mark.parametrize("space", ["", " " * 40])
+def test_a_bracket_changes_what_it_completes(text: str, space: str) -> None:
+    """An empty container that closes changes nothing yet: its path was on the spine and stays there."""
+    text = space.join(["", *text, ""]) if '"' not in text else text.replace(" ", space).replace("]", space + "]")
+    for first in range(1, len(text)):
+        for second in range(first, len(text)):
+            stream = PartialStream(Any)
+            before = _state(stream.partial)
+            for piece in (text[:first], text[first:second], text[second:]):
+                emitted = stream.feed(piece)
+                now = _state(stream.partial)
+                assert (emitted is not None) is (now != before), (first, second)
+                before = now
 
 
 def test_a_long_text_in_small_pieces_emits_far_fewer_views_than_pieces() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import json
 import re
 import sys
+from contextlib import suppress
 from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from partial_documents import PLAIN, Typed, chunkings, documents, seen, types
 from pydantic import AfterValidator, BaseModel
 
+from gateway_args.errors import DecodeError
 from gateway_args.limits import Limits
 from gateway_args.partial import PartialStream
 from gateway_args.partial.builder import Builder
@@ -202,16 +205,75 @@ def test_the_copy_of_a_view_is_the_view() -> None:
     assert copy.deepcopy([view]) == [view] == [copy.copy(view)]
 
 
-def test_a_validator_that_breaks_down_loses_no_text() -> None:
-    def check(value: int) -> int:
-        if value == 2:
-            raise RuntimeError("broken validator")
-        return value
-
-    stream = PartialStream(list[Annotated[int, AfterValidator(check)]])
+def test_a_validator_that_breaks_down_is_an_error_of_its_element() -> None:
+    stream = PartialStream(list[Annotated[int, AfterValidator({1: 1, 3: 3, 4: 4}.__getitem__)]])
     stream.feed("[1, ")
-    views = [stream.feed(f" {first}, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,") for first in (2, 13)]
-    with pytest.raises(RuntimeError, match="broken validator"):
-        _ = views[0].is_done  # type: ignore[union-attr]
-    assert [len(view.snapshot) for view in views if view is not None] == [12, 23]
-    assert len(stream.partial.snapshot) == 23
+    view = stream.feed("                             2, 3, 4,")
+    assert view is not None
+    assert (list(view.fields), [str(error) for error in view.errors]) == ([1, 3, 4], ["$[1]: KeyError: 2"])
+    stream.feed("5]")
+    assert list(view.fields) == [1, 3, 4]
+    with pytest.raises(DecodeError, match="KeyError: 2") as raised:
+        stream.finish()
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_text_that_an_exception_cut_short_is_no_value() -> None:
+    """A look at the end of the stack: either nothing was read yet, or the stream says that some of it was lost."""
+
+    def at_depth(depth: int, look: Callable[[], object]) -> object:
+        return look() if depth == 0 else at_depth(depth - 1, look)
+
+    text, more, outcomes = '{"a": [1, 2', ", 33333333, 444444444, 55555555, 66666666", []
+    for spare in range(3, 24):
+        stream = PartialStream(Any)
+        stream.feed(text)
+        view = stream.feed(more)
+        assert view is not None
+        with suppress(RecursionError):
+            at_depth(sys.getrecursionlimit() - len(inspect.stack(0)) - spare, lambda view=view: view.snapshot)
+        stream.feed(", 7]}")
+        try:
+            outcomes.append(stream.finish() == json.loads(f"{text}{more}, 7]}}"))
+            assert view.snapshot == json.loads(f"{text}{more}]}}")
+        except DecodeError as error:
+            outcomes.append("interrupted" in str(error))
+            assert view.malformed is not None
+    assert all(outcomes)
+
+
+def test_members_can_be_walked_while_the_stream_goes_on() -> None:
+    stream = PartialStream(dict[str, int])
+    first = stream.feed('{"aaaaaaaaaa": 1, "bbbbbbbbbb": 2, "cccccccccc": 3, ')
+    second = stream.feed('"dddddddddd": 4, "eeeeeeeeee": 5, "ffffffffff": 6, ')
+    assert first is not None
+    assert second is not None
+    walked = []
+    for key in first.fields:
+        walked.append((key, second.fields[key]))
+        stream.feed(f'"{key}2": 7, ')
+    assert walked == [("aaaaaaaaaa", 1), ("bbbbbbbbbb", 2), ("cccccccccc", 3)]
+    assert list(second.fields) == [*first.fields, "dddddddddd", "eeeeeeeeee", "ffffffffff"]
+
+
+class _Box(BaseModel):
+    name: str
+    tags: list[str]
+    sizes: dict[str, int]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 40])
+def test_views_are_narrowed_in_any_order(size: int) -> None:
+    box = {"name": "n", "tags": ["a", "b", "c"], "sizes": {"x": 1, "y": 2}}
+    text = json.dumps({"first": box, "second": box})
+
+    def narrowed(backwards: bool) -> list[object]:
+        stream = PartialStream(dict[str, _Box])
+        views = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
+        seen_there = []
+        for view in reversed(views) if backwards else views:
+            parts = [] if view is None else [view.narrow(key) for key in ("first", "second")]
+            seen_there.append([None if part is None else (seen(part), repr(part.fields)) for part in parts])
+        return seen_there[::-1] if backwards else seen_there
+
+    assert narrowed(backwards=True) == narrowed(backwards=False)
