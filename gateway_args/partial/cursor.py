@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 from .frame import Frame
 from .grown import Elements
 from .moment import is_container
-from .shape import Invalid, Kind, Shape
+from .shape import COLLECTIONS, Invalid, Kind, Shape
 from .track import Faults, Track
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Cursor:
     """The shape, the track and the verdicts of one value; `lock` is held while anything of it is validated."""
 
     __slots__ = (
-        *("_faults", "_narrowed", "_root", "_source", "_verdicts"),
+        *("_faults", "_found", "_growing", "_root", "_source", "_verdicts"),
         *("lock", "shape", "track"),
     )
 
@@ -32,7 +32,8 @@ class Cursor:
         self._faults = Faults()
         self.lock = self._faults.lock
         self._verdicts: dict[tuple[Path, int], tuple[Shape, Any]] = {}
-        self._narrowed: dict[tuple[Path, int], Cursor] = {}
+        self._growing: dict[tuple[Path, int], Cursor] = {}  # of values that a view was narrowed to while they grew
+        self._found: dict[tuple[Path, int], Cursor] = {}  # of those that were complete at first sight
 
     def follow(self, frame: Frame | None, offset: int | None = None) -> None:
         """Validate what completed in this container, the value's own, by now or when the text was this long."""
@@ -66,32 +67,31 @@ class Cursor:
     def narrow(self, path: Path, shape: Shape, value: Any, last: Frame | None, offset: int) -> Cursor:
         """The cursor of what a view found there (a frame, or a plain value) when the text was this long.
 
-        `last` is the frame of the last container in it, if that is the last thing in it. Views share a cursor as long
-        as what its track saw growing is what they see. It is not for a view that is narrowed after newer ones, where
-        the track found a container whole that is still growing in the view: such a view gets a cursor of its own.
+        `last` is the frame of the last container in it, if that is the last thing in it. Views share the cursor of a
+        value that grows, and keep it when the value is complete. A view that is narrowed after newer ones may see a
+        container growing that the track found whole: then the cursor is made anew, once for each such container.
         """
+        key = path, id(shape)
         with self.lock:
-            cursor = self._narrowed.setdefault((path, id(shape)), Cursor(shape, self._source, root=False))
-            frame = value if isinstance(value, Frame) else None
-            if not cursor._agrees(frame, last, offset):
-                cursor = Cursor(shape, self._source, root=False)
-                frame = frame.until(offset) if frame is not None else None
-            if frame is not None:
-                if frame.kids is None:
-                    frame.kids = {}
+            cursor = self._growing.get(key)
+            if isinstance(value, Frame):
+                if cursor is None or not cursor._agrees(value, last, offset):
+                    cursor = self._growing[key] = Cursor(shape, self._source, root=False)
+                value.kids = {} if value.kids is None else value.kids
                 if last is not None and last.step is not None:
-                    known = frame.kids.get(last.step)
-                    if known is None or known.marks[0] > offset:
-                        frame.kids[last.step] = last
-            elif not isinstance(value, Frame) and is_container(value):
-                frame = cursor.track.frame if cursor.track is not None else Frame.whole(value, None, offset, offset)
-            cursor.follow(frame, offset)
+                    slot, known = shape.slot(last.step), value.kids.get(last.step)
+                    if slot is not None and slot.shape.kind in COLLECTIONS:
+                        value.kids[last.step] = last if known is None or known.marks[0] > offset else known
+                cursor.follow(value, offset)
+                return cursor
+            if cursor is not None and cursor.track is not None:
+                cursor.follow(cursor.track.frame, offset)
+                return cursor
+            cursor = self._found.setdefault(key, Cursor(shape, self._source, root=False))
+            if is_container(value):
+                cursor.follow(cursor.track.frame if cursor.track is not None else Frame.whole(value, None, 0, 0))
             return cursor
 
-    def _agrees(self, frame: Frame | None, last: Frame | None, offset: int) -> bool:
+    def _agrees(self, frame: Frame, last: Frame | None, offset: int) -> bool:
         """Whether what the track saw of its value is right for a text that was this long."""
-        if self.track is None:
-            return True
-        if frame is None:
-            return self.track.frame.marks[-1] <= offset
-        return self.track.frame is frame and self.track.agrees(last, offset)
+        return self.track is None or (self.track.frame is frame and self.track.agrees(last, offset))

@@ -59,12 +59,6 @@ class Frame:
         frame.marks += [end] * len(value)
         return frame
 
-    def until(self, offset: int) -> Frame:
-        """A frame of the children that were complete when the text was this long."""
-        count = self.count(offset)
-        items: Any = self.items[:count] if isinstance(self.items, list) else self.members(count)
-        return Frame.whole(items, self.step, offset, offset)
-
     def members(self, count: int) -> dict[str, Any]:
         """The first members of an object, which another thread may let grow."""
         keys = self.keys[:count]

@@ -79,7 +79,7 @@ class ModelShape(Shape):
         except RecursionError:
             raise Invalid([((), "nested too deep to be checked")]) from None
         except Exception as error:
-            raise Invalid([((), f"{type(error).__name__}: {error}")]) from error
+            raise Invalid([((), _shown(error))]) from error
 
     def shell(self, values: Any) -> Any:
         try:
@@ -87,7 +87,7 @@ class ModelShape(Shape):
         except ValidationError as error:
             raise _invalid(error) from None
         except Exception as error:
-            raise Invalid([((), f"{type(error).__name__}: {error}")]) from error
+            raise Invalid([((), _shown(error))]) from error
 
     @cached_property
     def _shell(self) -> SchemaValidator:
@@ -204,6 +204,13 @@ def _validator(node: Node, context: _Context) -> SchemaValidator:
     if context.definitions:
         schema = {"type": "definitions", "schema": node, "definitions": list(context.definitions.values())}
     return SchemaValidator(schema, context.config)
+
+
+def _shown(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def _invalid(error: ValidationError) -> Invalid:

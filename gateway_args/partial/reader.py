@@ -65,31 +65,30 @@ class Reader:
 
     def feed(self, text: str) -> Partial[Any] | None:
         """Take this piece: the view now, or None when nothing changed."""
-        size = len(text)
-        if self._watched:
-            self._watched -= 1
-        elif SHORTEST <= size <= self._room:
-            if self._size + size > LONGEST:
-                self.read()
-            with self._lock:
-                changed = self._changes(text)
-                if changed is not None:
-                    self._late = True
-                    self._size += size
-                    view: Partial[Any] | None = Partial(self._cursor, None, self) if changed else None
-                    self._waiting.append((text, None if view is None else ref(view)))
-                    return view
-        if self._late:
-            self.read()
-        builder = self._builder
         try:
-            changed = builder.feed(text)
+            size = len(text)
+            if self._watched:
+                self._watched -= 1
+            elif SHORTEST <= size <= self._room:
+                if self._size + size > LONGEST:
+                    self.read()
+                with self._lock:
+                    changed = self._changes(text)
+                    if changed is not None:
+                        self._late = True
+                        self._size += size
+                        view: Partial[Any] | None = Partial(self._cursor, None, self) if changed else None
+                        self._waiting.append((text, None if view is None else ref(view)))
+                        return view
+            if self._late:
+                self.read()
+            builder = self._builder
+            if builder.feed(text) or (self._text and builder.grew) or (builder.fault is not None and not self._said):
+                return self.view()
+            return None
         except BaseException:
-            builder.fault = builder.fault or INTERRUPTED
+            self._builder.fault = self._builder.fault or INTERRUPTED
             raise
-        if changed or (self._text and builder.grew) or (builder.fault is not None and not self._said):
-            return self.view()
-        return None
 
     def look(self) -> None:
         """A view is looked at, in any thread, and must be filled."""
@@ -111,7 +110,7 @@ class Reader:
             finally:
                 for view, at in held:
                     show(view, at)
-                self._late = False  # last: until then the stream's own thread waits here
+                self._late = bool(self._waiting)  # last: until then the stream's own thread waits here
 
     def _read(self, held: list[tuple[Partial[Any], Moment]]) -> None:
         """Build what waits, and note the moment of each view that somebody holds."""

@@ -79,6 +79,11 @@ class Shape:
         return {}
 
     @cached_property
+    def collections(self) -> tuple[str, ...]:
+        """The keys of the declared fields that are collections."""
+        return tuple(key for key, slot in self.slots.items() if slot.shape.kind in COLLECTIONS)
+
+    @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
         """The declared fields' names in Python, in order, each with the JSON keys that it may come under."""
         return {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from threading import RLock
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from .frame import Frame
 from .grown import Elements, Members
@@ -19,6 +19,9 @@ from .shape import COLLECTIONS, Invalid, Kind, Shape
 
 if TYPE_CHECKING:
     from .source import Source
+
+
+INTERRUPTED: Final = Invalid([((), "its validation was interrupted by an exception")])
 
 
 @final
@@ -76,15 +79,18 @@ class Track:
             self._next += 1
             self._settle(self._next - 1)
         if self.frame.kids and self.shape.kind is Kind.FIELDS:
-            sub = self.sub(self._last(self.frame.kids, offset), offset)
+            last = self._last(self.frame.kids, offset)
+            sub = None if last is None else self.sub(last, offset)
             if sub is not None:
                 sub.catch_up(offset)
 
-    def _last(self, kids: dict[Step, Frame], offset: int | None) -> Step:
-        """The container that opened last, by now or when the text was this long."""
+    def _last(self, kids: dict[Step, Frame], offset: int | None) -> Step | None:
+        """The collection that opened last when the text was this long; by now: whatever opened last."""
         if offset is None:
             return next(reversed(kids))
-        return max(list(kids), key=lambda step: (kids[step].marks[0] <= offset, kids[step].marks[0]))
+        steps = self.shape.collections if self.frame.closer == "}" else range(len(self.shape.names))
+        opened = [(kids[step].marks[0], step) for step in steps if step in kids and kids[step].marks[0] <= offset]
+        return max(opened, key=lambda each: each[0])[1] if opened else None
 
     def agrees(self, last: Frame | None, offset: int) -> bool:
         """Whether this container, the last one when the text was this long, is known as it grew then."""
@@ -148,6 +154,9 @@ class Track:
             except Invalid as invalid:
                 self._report(invalid, step, frame.marks[index + 1])
                 return
+            except BaseException:
+                self._report(INTERRUPTED, step, frame.marks[index + 1])
+                raise
             if shape.kind is Kind.ELEMENTS:
                 self.values.append(valid)
             else:
@@ -169,6 +178,9 @@ class Track:
                     self.values[step] = slot.shape.shell(sub.values)
         except Invalid as invalid:
             self._report(invalid, step, frame.marks[index + 1])
+        except BaseException:
+            self._report(INTERRUPTED, step, frame.marks[index + 1])
+            raise
 
     def _text(self, index: int) -> str | None:
         """The child's JSON text, where the frame knows where it stands."""

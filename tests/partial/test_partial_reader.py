@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 import sys
+from collections import Counter
 from contextlib import suppress
 from queue import Queue
 from threading import Thread
@@ -262,18 +263,83 @@ class _Box(BaseModel):
     sizes: dict[str, int]
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 40])
-def test_views_are_narrowed_in_any_order(size: int) -> None:
-    box = {"name": "n", "tags": ["a", "b", "c"], "sizes": {"x": 1, "y": 2}}
-    text = json.dumps({"first": box, "second": box})
+@given(size=st.sampled_from([1, 3, 7, 40]), typed=st.booleans(), data=st.data())
+def test_views_are_narrowed_in_any_order(size: int, typed: bool, data: st.DataObject) -> None:
+    box = {"name": "n", "tags": ["a", "b", "c"], "more": [[1]], "sizes": {"x": 1, "y": 2}}
+    text = json.dumps({"first": box, "second": dict(reversed(box.items()))})
+    stream: PartialStream[Any] = PartialStream(dict[str, _Box] if typed else Any)
+    ends = range(size, len(text) + size, size)
+    views = [(text[:end], stream.feed(text[end - size : end])) for end in ends]
+    for so_far, view in data.draw(st.permutations(views)):
+        for key in ("first", "second"):
+            part = None if view is None else view.narrow(key, _Box)
+            then = None if view is None else _at_once(dict[str, _Box] if typed else Any, so_far).narrow(key, _Box)
+            assert (part is None) is (then is None)
+            if part is not None and then is not None:
+                assert seen(part) == seen(then)
 
-    def narrowed(backwards: bool) -> list[object]:
-        stream = PartialStream(dict[str, _Box])
-        views = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
-        seen_there = []
-        for view in reversed(views) if backwards else views:
-            parts = [] if view is None else [view.narrow(key) for key in ("first", "second")]
-            seen_there.append([None if part is None else (seen(part), repr(part.fields)) for part in parts])
-        return seen_there[::-1] if backwards else seen_there
 
-    assert narrowed(backwards=True) == narrowed(backwards=False)
+class _Once:
+    """Validates by raising an interrupt at the first 2."""
+
+    def __init__(self) -> None:
+        self.raised = False
+
+    def __call__(self, value: int) -> int:
+        if value == 2 and not self.raised:
+            self.raised = True
+            raise KeyboardInterrupt
+        return value
+
+
+@pytest.mark.parametrize("where", ["a look", "a feed"])
+def test_an_interrupt_loses_no_text_unsaid(where: str) -> None:
+    stream = PartialStream(list[Annotated[int, AfterValidator(_Once())]])
+    stream.feed("[1, ")
+    view = stream.feed(" 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ")
+    assert view is not None
+    with pytest.raises(KeyboardInterrupt):
+        _ = view.snapshot if where == "a look" else stream.feed("13")
+    stream.feed("4]")
+    if where == "a look":
+        assert stream.finish() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 4]
+        assert [str(error) for error in stream.partial.errors] == [
+            "$[1]: its validation was interrupted by an exception"
+        ]
+    else:
+        with pytest.raises(DecodeError, match="reading was interrupted"):
+            stream.finish()
+
+
+def test_text_whose_reading_did_not_begin_still_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: Reader, held: object) -> None:
+        raise KeyboardInterrupt
+
+    stream = PartialStream(Any)
+    stream.feed("[1")
+    view = stream.feed(", 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
+    assert view is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(Reader, "_read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _ = view.snapshot
+    for number in range(14, 23):
+        stream.feed(f", {number}")
+    stream.feed("]")
+    assert stream.finish() == list(range(1, 23))
+    assert view.snapshot == list(range(1, 14))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_narrowing_held_views_validates_each_part_at_most_twice(order: int) -> None:
+    CHECKED.clear()
+    text = json.dumps({"items": [{"name": "n", "number": number} for number in range(100)]})
+    stream = PartialStream(Any)
+    views = [stream.feed(text[at : at + 40]) for at in range(0, len(text), 40)]
+    for view in views[::order]:
+        assert view is not None
+        part = view.narrow("items", list[_Item])
+        assert part is None or len(part.fields) == len(part.snapshot) - (
+            0 if view.is_done else part.incomplete != ((),)
+        )
+    assert set(Counter(CHECKED).values()) <= ({1} if order > 0 else {1, 2})
