@@ -101,6 +101,21 @@ def test_reading_everything_but_the_snapshot_at_every_piece_stays_linear() -> No
     assert _lines(lambda: _stream(long, 4, _Items, read)) < lines * 2.2
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("type_", [Any, _Items])
+def test_looking_at_held_views_in_either_order_takes_lines_that_grow_with_the_text(type_: Any, order: int) -> None:
+    def work(text: str) -> None:
+        stream = PartialStream(type_)
+        views = [stream.feed(text[at : at + 40]) for at in range(0, len(text), 40)]
+        for view in views[::order]:
+            if view is not None:
+                _ = view.incomplete, view.narrow("items", list[_Item]), view.narrow((), _Items), view.fields
+        stream.finish()
+
+    short, long = _items(60), _items(120)
+    assert _lines(lambda: work(long)) < _lines(lambda: work(short)) * 2.2
+
+
 def test_held_text_is_bounded_whatever_the_cut() -> None:
     """What is read twice is at most what is held: pieces of one character meet no growing rest."""
     from gateway_args.partial.builder import Builder
