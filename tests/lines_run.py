@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gateway_args
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gateway_args import Parser
 
-HOME = str(Path(gateway_args.__file__).parent)
+HOME = Path(gateway_args.__file__).parent
 
 
-def lines_run(parser: Parser, pieces: list[str]) -> int:
-    """Lines of the package that run while the parser reads these deltas to their end."""
-    count = 0
+def lines_of(work: Callable[[], object], home: Path = HOME) -> int:
+    """How many lines of the package, or of this folder of it, the work executes."""
+    count, folder = 0, str(home)
 
-    def trace(frame, event, _):
+    def trace(frame: Any, event: str, _: object) -> Any:
         nonlocal count
-        if event == "call" and not frame.f_code.co_filename.startswith(HOME):
+        if event == "call" and not frame.f_code.co_filename.startswith(folder):
             return None
         count += event == "line"
         return trace
@@ -28,9 +30,18 @@ def lines_run(parser: Parser, pieces: list[str]) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        for piece in pieces:
-            parser.feed(piece)
-        parser.finish("stop")
+        work()
     finally:
         sys.settrace(before)
     return count
+
+
+def lines_run(parser: Parser, pieces: list[str]) -> int:
+    """Lines of the package that run while the parser reads these deltas to their end."""
+
+    def read() -> None:
+        for piece in pieces:
+            parser.feed(piece)
+        parser.finish("stop")
+
+    return lines_of(read)

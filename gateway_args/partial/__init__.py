@@ -1,8 +1,9 @@
 """The progressive, typed view of a value being streamed.
 
 Read it in this order: `path` names values, `lexis`, `machine` and `builder` grow a value from text, `frame` is what its
-spine is made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `view` is the
-`Partial`, `stream` and `calls` are the surfaces.
+spine is made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `moment` is
+what had come at one time, `view` is the `Partial`, `cursor` what views share, `reader` reads text when it is looked at,
+`stream` and `calls` are the surfaces.
 """
 
 from .calls import CallPartial, partials

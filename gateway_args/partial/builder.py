@@ -254,14 +254,10 @@ class Builder(Machine):
                         frame.marks.append(base + read.end(1))
                         after = None
                         if size - pos > _MANY:
-                            pos, after = self.read_run(frame, text, read.end(1), base)
-                            if after == closer or pos > read.end(1):
+                            end, behind = self.read_run(frame, text, read.end(1), base)
+                            if end > read.end(1):
+                                pos, after = end, behind
                                 leaf, opener = NOTHING, None
-                                place = ITEM
-                                if after == ",":
-                                    continue
-                            else:
-                                pos, after = read.end(), None
                     elif opener is not None:
                         opener = None
                         pos = read.end(1)

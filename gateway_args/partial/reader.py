@@ -150,7 +150,7 @@ class Reader:
         return Partial(self._cursor, now(builder))
 
     def _changes(self, text: str) -> bool | None:
-        """Whether this piece changes anything, as its quotes and commas alone say; None when it must be read."""
+        """Whether this piece changes anything, as what stands outside of its strings says; None: it must be read."""
         if "\\" in text:
             return None
         if not self._late:

@@ -143,32 +143,23 @@ class Track:
         return self.values[at]
 
     def _settle(self, index: int) -> None:
-        frame, shape = self.frame, self.shape
-        step = frame.step_of(index)
-        value = frame.items[step]  # type: ignore[index]
-        if shape.kind is not Kind.FIELDS:
-            part = shape.item
-            assert part is not None
-            try:
-                valid = part.check(value, self._text(index))
-            except Invalid as invalid:
-                self._report(invalid, step, frame.marks[index + 1])
-                return
-            except BaseException:
-                self._report(INTERRUPTED, step, frame.marks[index + 1])
-                raise
-            if shape.kind is Kind.ELEMENTS:
-                self.values.append(valid)
-            else:
-                self.values[step] = valid
-                self._order[str(step)] = len(self.numbers)
-                self._keys.append(str(step))
-            self.numbers.append(index)
-            return
-        slot = shape.slot(step)
-        if slot is None:
-            return
+        step = self.frame.step_of(index)
         try:
+            self._validate(index, step)
+        except Invalid as invalid:
+            self._report(invalid, step, self.frame.marks[index + 1])
+        except BaseException:
+            self._report(INTERRUPTED, step, self.frame.marks[index + 1])
+            raise
+
+    def _validate(self, index: int, step: Step) -> None:
+        """Take this child as its shape has it; `Invalid` when it breaks the rules."""
+        shape = self.shape
+        value = self.frame.items[step]  # type: ignore[index]
+        if shape.kind is Kind.FIELDS:
+            slot = shape.slot(step)
+            if slot is None:
+                return
             sub = self.sub(step)
             if sub is None:
                 self.values[step] = slot.shape.check(value, self._text(index))
@@ -176,11 +167,16 @@ class Track:
                 sub.catch_up()
                 if len(sub.values) == len(sub.frame.items):
                     self.values[step] = slot.shape.shell(sub.values)
-        except Invalid as invalid:
-            self._report(invalid, step, frame.marks[index + 1])
-        except BaseException:
-            self._report(INTERRUPTED, step, frame.marks[index + 1])
-            raise
+            return
+        assert shape.item is not None
+        valid = shape.item.check(value, self._text(index))
+        if shape.kind is Kind.ELEMENTS:
+            self.values.append(valid)
+        else:
+            self.values[step] = valid
+            self._order[str(step)] = len(self.numbers)
+            self._keys.append(str(step))
+        self.numbers.append(index)
 
     def _text(self, index: int) -> str | None:
         """The child's JSON text, where the frame knows where it stands."""

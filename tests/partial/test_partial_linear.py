@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
+from lines_run import HOME, lines_of
 from pydantic import AfterValidator, BaseModel
 
 from gateway_args.limits import Limits
@@ -14,28 +14,11 @@ from gateway_args.partial import PartialStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 
 def _lines(work: Callable[[], object]) -> int:
     """How many lines of `gateway_args.partial` the work executes."""
-    count = 0
-
-    def inside(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return inside
-
-    def entered(frame: FrameType, event: str, argument: object) -> Any:
-        return inside if "gateway_args/partial" in frame.f_code.co_filename.replace("\\", "/") else None
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
+    return lines_of(work, HOME / "partial")
 
 
 def _stream(text: str, size: int, type_: Any = Any, read: Callable[[Any], object] | None = None) -> None:
