@@ -74,6 +74,10 @@ class PartialStream(Generic[T]):
         """Read this piece: the view now, or None when nothing that `emit` asks for changed."""
         if self._finished:
             raise LifecycleError("PartialStream: feed after finish; a stream is read once")
+        if not isinstance(text, str):
+            raise TypeError(
+                f"PartialStream.feed: {text.__class__.__name__} is no str (bytes: decode them incrementally)"
+            )
         if self._opener is not None:
             found = self._opener.search(text)
             self._builder.skip(len(text) if found is None else found.start())
