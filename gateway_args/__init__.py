@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import formats
-from .acceptor import Acceptor, Expected, Scan, scan
 from .assembler import Assembler
 from .errors import DecodeError, FormatError, GatewayArgsError, LifecycleError
 from .events import (
@@ -30,11 +29,12 @@ from .formats import Format
 from .limits import Limits
 from .parser import Parser, read
 from .reading import Reading, fold
-from .tokens import Delta, Token, TokenDecoder
+from .strict_json.acceptor import Acceptor, Expected, Scan, scan
+from .tokens.detokenizer import Delta, Token, TokenDecoder
 from .tools import Tool, Tools
 
 if TYPE_CHECKING:
-    from . import adapters, contract, decoder, partial, vocab
+    from . import adapters, contract, decoder, partial
     from .decoder import (
         Accepted,
         AdmissionError,
@@ -56,8 +56,9 @@ if TYPE_CHECKING:
         guard,
     )
     from .partial import CallPartial, Partial, PartialStream, partials
+    from .tokens import vocab
 
-_MODULES = ("adapters", "contract", "decoder", "partial", "vocab")
+_MODULES = {**{name: name for name in ("adapters", "contract", "decoder", "partial")}, "vocab": "tokens.vocab"}
 _FROM = {
     **dict.fromkeys(
         (
@@ -90,7 +91,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
+        return importlib.import_module(f".{_MODULES[name]}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

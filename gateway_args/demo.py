@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from .tokens import Delta
+    from .tokens.detokenizer import Delta
 
 WRITTEN = """\
 <think>
@@ -96,8 +96,8 @@ def _heading(console: Console, title: str, note: str) -> None:
 
 def deltas(text: str) -> tuple[list[Delta], dict[str, int]]:
     """The text in tokens of the embedded vocabulary, one a delta, and its ids of the format's markers."""
-    from . import vocab
-    from .tokens import TokenDecoder
+    from .tokens import vocab
+    from .tokens.detokenizer import TokenDecoder
 
     encoding = vocab.load("embedded")
     decoder = TokenDecoder(encoding)

@@ -10,15 +10,15 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, final
 
-from .engine import TEXT, Engine
+from .engine.engine import TEXT, Engine
+from .engine.program import FIRST_PRIVATE
 from .errors import LifecycleError
 from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, ReasoningStart
 from .formats.table import Format
 from .limits import Limits
-from .program import FIRST_PRIVATE
 from .reading import Reading
 from .surrogates import SURROGATE, joined
-from .tokens import Delta
+from .tokens.detokenizer import Delta
 from .tools import Tools
 
 if TYPE_CHECKING:
@@ -322,7 +322,7 @@ class Parser:
 
     def snapshot(self) -> bytes:
         """The whole state between two deltas: small, versioned, no pickle. Tools and `call_ids` are given again."""
-        from . import snapshot
+        from .engine import snapshot
 
         return snapshot.save(self)
 
@@ -336,13 +336,13 @@ class Parser:
         call_ids: Callable[[int, str], str] | None = None,
     ) -> Parser:
         """The parser that gave this snapshot. `LifecycleError`: another table or version, or no snapshot at all."""
-        from . import snapshot
+        from .engine import snapshot
 
         return snapshot.load(data, format, tools, call_ids)
 
     def copy(self) -> Parser:
         """A parser in the same state that goes its own way."""
-        from . import snapshot
+        from .engine import snapshot
 
         return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
-from gateway_args.value_types import ValueType
+from .schema.value_types import ValueType
 
 
 @final

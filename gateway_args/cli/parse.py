@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..events import Event
     from ..formats import Format
     from ..reading import Reading
-    from ..tokens import Delta
+    from ..tokens.detokenizer import Delta
 
 _CLIENTS = ("chat", "responses", "messages")
 
@@ -79,8 +79,8 @@ def run(args: argparse.Namespace) -> int:
 def _pieces(text: str, chunk: str, fmt: Format) -> tuple[Sequence[str | Delta], dict[str, int] | None]:
     """The deltas of the text, and what the parser needs to know of their token ids."""
     if chunk == "tokens":
-        from .. import vocab
-        from ..tokens import TokenDecoder
+        from ..tokens import vocab
+        from ..tokens.detokenizer import TokenDecoder
 
         encoding = vocab.load("embedded")
         decoder = TokenDecoder(encoding)

@@ -16,7 +16,7 @@ from .corpus import Case, Piece, normalise
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from ..tokens import Delta, Token
+    from ..tokens.detokenizer import Delta, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Stream:
         text = "".join(self.atoms[start:end])
         if self.ids is None:
             return text
-        from ..tokens import Delta, Token
+        from ..tokens.detokenizer import Delta, Token
 
         tokens: list[Token] = []
         offset = 0
@@ -129,8 +129,8 @@ class _Vocabulary:
 
 def _ordinary(text: str, atoms: list[str], ids: list[tuple[tuple[int, int, int], ...]]) -> None:
     """Adds the text in ordinary tokens; those that share a character are one atom."""
-    from .. import vocab
-    from ..tokens import TokenDecoder
+    from ..tokens import vocab
+    from ..tokens.detokenizer import TokenDecoder
 
     encoding = vocab.load("embedded")
     decoder = TokenDecoder(encoding)

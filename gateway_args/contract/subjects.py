@@ -16,7 +16,7 @@ from .corpus import Case, CorpusError
 if TYPE_CHECKING:
     from ..events import Event
     from ..formats import Format
-    from ..tokens import Delta
+    from ..tokens.detokenizer import Delta
 
 Markers = Mapping[str, int]
 

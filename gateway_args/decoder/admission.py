@@ -12,8 +12,8 @@ import math
 import re
 from typing import Any, Protocol
 
-from gateway_args.decoder.grammar import MAX_DIGITS
-from gateway_args.errors import DecodeError
+from ..errors import DecodeError
+from .grammar import MAX_DIGITS
 
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -12,18 +12,18 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
-from gateway_args.decoder.bounds import StreamLimits
-from gateway_args.decoder.compiled import CompiledSchema, compile_schema
-from gateway_args.decoder.expected import Expected
-from gateway_args.decoder.outcomes import Accepted, Refused
-from gateway_args.decoder.stream import StreamDecoder
-from gateway_args.events import CallArguments, CallEnd, CallStart, Malformed, Why
+from ..events import CallArguments, CallEnd, CallStart, Malformed, Why
+from .bounds import StreamLimits
+from .compiled import CompiledSchema, compile_schema
+from .expected import Expected
+from .outcomes import Accepted, Refused
+from .stream import StreamDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateway_args.events import Event
-    from gateway_args.tools import Tools
+    from ..events import Event
+    from ..tools import Tools
 
 
 @final

@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from gateway_args.decoder import admission
-from gateway_args.decoder.schema_judge import SchemaJudge
-from gateway_args.decoder.type_judge import TypeJudge
+from . import admission
+from .schema_judge import SchemaJudge
+from .type_judge import TypeJudge
 
 if TYPE_CHECKING:
-    from gateway_args.decoder.graph import Node
+    from .graph import Node
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from gateway_args.decoder import scanner as states
-from gateway_args.decoder.branches import fatal
-from gateway_args.decoder.graph import EVERY_KIND
+from . import scanner as states
+from .branches import fatal
+from .graph import EVERY_KIND
 
 if TYPE_CHECKING:
-    from gateway_args.decoder.grammar import Grammar
-    from gateway_args.decoder.scanner import Scanner
+    from .grammar import Grammar
+    from .scanner import Scanner
 
 
 class Expected(StrEnum):

@@ -13,16 +13,16 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, final, overload
 
-from gateway_args.decoder.calls import CallOutcome, ToolDecoders
-from gateway_args.decoder.outcomes import Refused
-from gateway_args.events import Event, Finish
-from gateway_args.parser import finish_reason
+from ..events import Event, Finish
+from ..parser import finish_reason
+from .calls import CallOutcome, ToolDecoders
+from .outcomes import Refused
 
 if TYPE_CHECKING:
-    from gateway_args.decoder.bounds import StreamLimits
-    from gateway_args.decoder.transcript import Transcript
-    from gateway_args.tokens import Delta
-    from gateway_args.tools import Tools
+    from ..tokens.detokenizer import Delta
+    from ..tools import Tools
+    from .bounds import StreamLimits
+    from .transcript import Transcript
 
 
 @final

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from gateway_args.decoder import graph
-from gateway_args.decoder.outcomes import Refusal, StreamCode
+from . import graph
+from .outcomes import Refusal, StreamCode
 
 if TYPE_CHECKING:
-    from gateway_args.decoder.bounds import StreamLimits
-    from gateway_args.decoder.grammar import Grammar
+    from .bounds import StreamLimits
+    from .grammar import Grammar
 
 
 # States: what the next byte is read as.

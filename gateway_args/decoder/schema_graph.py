@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urljoin
 
-from gateway_args.decoder import graph
-from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
+from . import graph
+from .graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

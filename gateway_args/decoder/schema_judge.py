@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gateway_args.decoder import schema_graph
-from gateway_args.decoder.admission import AdmissionError, path_of, written
+from . import schema_graph
+from .admission import AdmissionError, path_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gateway_args.decoder.graph import Node
+    from .graph import Node
 
 
 class SchemaJudge:

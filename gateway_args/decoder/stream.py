@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from gateway_args.decoder.admission import AdmissionError
-from gateway_args.decoder.bounds import StreamLimits
-from gateway_args.decoder.compiled import CompiledSchema, Framing, compile_schema
-from gateway_args.decoder.expected import Expected, expected_next
-from gateway_args.decoder.grammar import Grammar
-from gateway_args.decoder.outcomes import Accepted, Incomplete, Outcome, Refusal, Refused, StreamCode
-from gateway_args.decoder.scanner import Scanner
+from .admission import AdmissionError
+from .bounds import StreamLimits
+from .compiled import CompiledSchema, Framing, compile_schema
+from .expected import Expected, expected_next
+from .grammar import Grammar
+from .outcomes import Accepted, Incomplete, Outcome, Refusal, Refused, StreamCode
+from .scanner import Scanner
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()

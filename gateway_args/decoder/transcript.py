@@ -18,22 +18,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from gateway_args import formats
-from gateway_args.decoder.bounds import StreamLimits
-from gateway_args.decoder.calls import CallOutcome, compile_tools
-from gateway_args.decoder.guarding import Guard
-from gateway_args.decoder.outcomes import Accepted
-from gateway_args.errors import FormatError, LifecycleError
-from gateway_args.limits import Limits
-from gateway_args.parser import Parser
-from gateway_args.tokens import Delta, Token
-from gateway_args.tools import Tools
+from .. import formats
+from ..errors import FormatError, LifecycleError
+from ..limits import Limits
+from ..parser import Parser
+from ..tokens.detokenizer import Delta, Token
+from ..tools import Tools
+from .bounds import StreamLimits
+from .calls import CallOutcome, compile_tools
+from .guarding import Guard
+from .outcomes import Accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gateway_args.events import Event
-    from gateway_args.formats import Format
+    from ..events import Event
+    from ..formats import Format
 
 TRANSCRIPT = 1
 """The version of what is written."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway_args.decoder import graph
-from gateway_args.decoder.graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
+from . import graph
+from .graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
 
 TEXTS = ("bytes", "json", "multi-host-url", "str", "url", "uuid")
 TEXTS_OR_NUMBERS = ("complex", "date", "datetime", "decimal", "time", "timedelta")

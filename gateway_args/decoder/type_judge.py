@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway_args.decoder import type_graph
-from gateway_args.decoder.admission import AdmissionError, path_of
+from . import type_graph
+from .admission import AdmissionError, path_of
 
 
 class TypeJudge:

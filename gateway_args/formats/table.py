@@ -1,7 +1,7 @@
 """A format as data: markers, states, transitions and call syntaxes, checked when it is made and never changed.
 
 A table says which texts are markers, which states an output goes through, and which call syntaxes may stand in which
-state. Everything here is plain immutable data; `gateway_args.program` compiles it, `gateway_args.engine` runs it.
+state. Everything here is plain immutable data; `gateway_args.engine` compiles and runs it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ..program import Program
+    from ..engine.program import Program
     from ..syntaxes.base import Syntax
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
@@ -172,7 +172,7 @@ class Format:
 
 @lru_cache(maxsize=512)
 def _program(format: Format, by_id: frozenset[str], with_calls: bool) -> Program:
-    from ..program import Program
+    from ..engine.program import Program
 
     return Program(format, by_id, with_calls)
 

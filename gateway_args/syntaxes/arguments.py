@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ..acceptor import Acceptor
+from ..engine.program import is_private, skip_space
 from ..events import Why
-from ..program import is_private, skip_space
+from ..strict_json.acceptor import Acceptor
 from .base import BROKE, DONE, MARKER, MORE, YES
 
 if TYPE_CHECKING:
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 REACH: Final = 4096
 """How far ahead a reader looks at once: text that is read again when a value proves to be none must cost little."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 # What `Bound.begins` says of a text.
 NO: Final = 0  # no call of this syntax can begin here

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..program import skip_space
+from ..engine.program import skip_space
 from .base import MORE, NO, YES
 from .tags import half
 
 if TYPE_CHECKING:
-    from ..engine import Engine
+    from ..engine.engine import Engine
     from .frames import Frames
     from .tagged import BoundTagged
 

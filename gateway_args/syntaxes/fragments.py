@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..events import Why
-from ..literals import json_string_fragment
+from .literals import json_string_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 
 class Fragments:

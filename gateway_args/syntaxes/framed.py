@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..engine.program import SPACE, skip_space
 from ..events import Why
-from ..program import SPACE, skip_space
 from .arguments import Arguments
 from .base import BROKE, DONE, MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
@@ -14,7 +14,7 @@ from .header import Header, first_match
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
     from .header import Found
 
 _HEADER: Final = 0

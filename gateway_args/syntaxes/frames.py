@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..engine import Engine
-    from ..value_types import ValueType
+    from ..engine.engine import Engine
+    from ..schema.value_types import ValueType
 
 
 class Frame:

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from ..engine.program import SPACE, is_private, skip_space
 from ..events import Why
-from ..literals import as_json, json_string, json_string_fragment, read_json
-from ..program import SPACE, is_private, skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
+from .literals import as_json, json_string, json_string_fragment, read_json
 from .writer import STRING, TYPED, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..engine import Engine
-    from ..value_types import ValueType
+    from ..engine.engine import Engine
+    from ..schema.value_types import ValueType
 
 _NAME: Final = re.compile(r"\w[\w.\-:/]*")
 _BARE_KEY: Final = re.compile(r"[^:,{}\[\]\"<\x00-\x1f\ud800-\udfff]+")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..program import skip_space
+from ..engine.program import skip_space
 from .base import MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
 from .json_reader import JsonReader
@@ -16,7 +16,7 @@ from .json_reader import JsonReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

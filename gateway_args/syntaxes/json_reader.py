@@ -12,16 +12,16 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from ..acceptor import Acceptor
+from ..engine.program import skip_space
 from ..events import Why
-from ..program import skip_space
+from ..strict_json.acceptor import Acceptor
 from ..surrogates import joined
 from .arguments import REACH, Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Reader
 from .header import first_match
 
 if TYPE_CHECKING:
-    from ..engine import Engine
+    from ..engine.engine import Engine
     from .json import BoundJson
 
 _STRING: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\.)*"')

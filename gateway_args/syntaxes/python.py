@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
+from ..engine.program import is_private, skip_space
 from ..events import Why
-from ..literals import PYTHON_ESCAPE, json_string, json_string_fragment, python_escape
-from ..program import is_private, skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, REJECT, YES, Bound, Reader, Syntax
+from .literals import PYTHON_ESCAPE, json_string, json_string_fragment, python_escape
 from .writer import JOINT, NEXT_KEY, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 _NAME: Final = re.compile(r"\w[\w.\-]*")
 _HALF_ESCAPE: Final = re.compile(

@@ -12,16 +12,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..engine.program import skip_space
 from ..events import Why
-from ..literals import read_python
-from ..program import skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
+from .literals import read_python
 from .python import PythonWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 _STRING: Final = re.compile(r"'(?:[^'\\\n\ud800-\udfff]|\\.)*'|\"(?:[^\"\\\n\ud800-\udfff]|\\.)*\"")
 _HALF_STRING: Final = re.compile(r"(?:'(?:[^'\\\n\ud800-\udfff]|\\.)*|\"(?:[^\"\\\n\ud800-\udfff]|\\.)*)\\?\Z")

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..program import Words, skip_space
+from ..engine.program import Words, skip_space
 from . import tags
 from .base import MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
@@ -22,8 +22,8 @@ from .tags import CloserPattern, TagPattern, half
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine import Engine
-    from ..program import Stage
+    from ..engine.engine import Engine
+    from ..engine.program import Stage
     from .header import Found
     from .tags import Tag
 

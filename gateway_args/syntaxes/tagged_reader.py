@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..engine.program import skip_space
 from ..events import Why
-from ..literals import json_string
-from ..program import skip_space
 from .arguments import Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Reader
 from .endings import CLOSER, IMPLIED, ending, followed
 from .frames import Frames
+from .literals import json_string
 from .tags import half
 from .values import HELD, REFUSED, TEXT, Value, form_of
 
 if TYPE_CHECKING:
-    from ..engine import Engine
-    from ..value_types import ValueType
+    from ..engine.engine import Engine
+    from ..schema.value_types import ValueType
     from .tagged import BoundTagged, Stops
 
 # Where a reader stands.

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..program import skip_space
+from ..engine.program import skip_space
 from .base import MORE, NO, YES
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ..events import Why
-from ..literals import as_json, json_string_fragment
+from .literals import as_json, json_string_fragment
 
 if TYPE_CHECKING:
-    from ..engine import Engine
-    from ..value_types import ValueType
+    from ..engine.engine import Engine
+    from ..schema.value_types import ValueType
 
 # How a value is written.
 TEXT: Final = 0  # a string, as it grows

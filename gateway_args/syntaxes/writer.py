@@ -18,16 +18,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ..engine.program import skip_space
 from ..events import Why
-from ..literals import json_string_fragment, read_python
-from ..program import skip_space
 from .base import BROKE, DONE, MARKER, MORE, NO, YES
 from .fragments import Fragments
+from .literals import json_string_fragment, read_python
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..engine import Engine
+    from ..engine.engine import Engine
 
 # Where a writer stands.
 VALUE: Final = 0

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from acceptor_texts import pieces, texts
 
-from gateway_args.acceptor import Acceptor, Scan, scan
+from gateway_args.strict_json.acceptor import Acceptor, Scan, scan
 
 # text, characters accepted, where the whole value ends
 BOUNDARIES = [

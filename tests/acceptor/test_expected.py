@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptor_texts import texts
 
-from gateway_args.acceptor import Acceptor, Expected
+from gateway_args.strict_json.acceptor import Acceptor, Expected
 
 PROBES = [*map(chr, range(128)), "\x80", "\u00a0", "é", "\u2028", "世", "\ufeff", "\uff10", "\ud800", "🌤"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway_args.acceptor import scan
+from gateway_args.strict_json.acceptor import scan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_args.acceptor import Acceptor
+from gateway_args.strict_json.acceptor import Acceptor
 
 
 class Counted(str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from acceptor_texts import texts
 from llguidance import LLMatcher, LLTokenizer, grammar_from
 
-from gateway_args.acceptor import Acceptor, scan
+from gateway_args.strict_json.acceptor import Acceptor, scan
 
 GRAMMAR = r"""
 start: WS? value

@@ -7,7 +7,7 @@ import json
 import pytest
 from acceptor_texts import texts
 
-from gateway_args.acceptor import Acceptor
+from gateway_args.strict_json.acceptor import Acceptor
 
 
 def test_a_restored_acceptor_and_a_copy_go_on_as_the_original_at_every_cut() -> None:

@@ -8,7 +8,7 @@ from acceptor_texts import texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_args.acceptor import scan
+from gateway_args.strict_json.acceptor import scan
 
 SPACE = " \t\n\r"
 

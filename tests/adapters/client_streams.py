@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from event_streams import call
 
-from gateway_args.events import (
-    Content,
-    Dropped,
-    Event,
-    Finish,
-    Malformed,
-    Reasoning,
-    ReasoningEnd,
-    ReasoningStart,
-    Why,
-)
+from gateway_args.events import Content, Dropped, Event, Finish, Malformed, Reasoning, ReasoningEnd, ReasoningStart, Why
 
 THOUGHT: list[Event] = [ReasoningStart(), Reasoning("Let me see… "), Reasoning("größe 漢 🌤"), ReasoningEnd()]
 STREAMS: dict[str, list[Event]] = {

@@ -17,11 +17,7 @@ from loopback import Server, serving
 
 from gateway_args import adapters
 from gateway_args.adapters import Envelope, Options, Usage, framing
-from gateway_args.events import (
-    Content,
-    Event,
-    Finish,
-)
+from gateway_args.events import Content, Event, Finish
 from gateway_args.reading import Reading, fold
 
 if TYPE_CHECKING:

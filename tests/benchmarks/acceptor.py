@@ -7,7 +7,7 @@ import sys
 
 from units import deltas, units
 
-from gateway_args.acceptor import Acceptor
+from gateway_args.strict_json.acceptor import Acceptor
 
 CODE = 'def area(width: float, height: float) -> float:\n    """The area."""\n    return width * height\n\n'
 MIXED = json.dumps(

@@ -11,18 +11,9 @@ import pickle
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gateway_args.acceptor import Acceptor
 from gateway_args.contract import Case, Maker
-from gateway_args.events import (
-    CallArguments,
-    CallEnd,
-    CallStart,
-    Content,
-    Event,
-    Finish,
-    Malformed,
-    Why,
-)
+from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Event, Finish, Malformed, Why
+from gateway_args.strict_json.acceptor import Acceptor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 from gateway_args import Tools, formats
 from gateway_args.decoder import Accepted, EngineEnd, Refused, Setting, StreamCode, Transcript, guard, replay
 from gateway_args.errors import LifecycleError
-from gateway_args.tokens import Delta, Token
+from gateway_args.tokens.detokenizer import Delta, Token
 
 if TYPE_CHECKING:
     from pathlib import Path

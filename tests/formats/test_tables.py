@@ -11,7 +11,8 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from gateway_args import FormatError, contract, formats, read, vocab
+from gateway_args import FormatError, contract, formats, read
+from gateway_args.tokens import vocab
 
 ROOT = Path(__file__).parents[2]
 

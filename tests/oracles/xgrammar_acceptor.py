@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "acceptor"))
 
 from acceptor_texts import texts
 
-from gateway_args.acceptor import Acceptor, scan
+from gateway_args.strict_json.acceptor import Acceptor, scan
 
 GRAMMAR = r"""
 root ::= ws value

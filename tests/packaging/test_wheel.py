@@ -36,7 +36,7 @@ def test_tables_corpora_vocabulary_and_types_are_in_the_wheel(wheel):
         assert shipped
         assert shipped <= names
     assert "gateway_args/py.typed" in names
-    assert "gateway_args/vocabularies/embedded.tiktoken" in names
+    assert "gateway_args/tokens/vocabularies/embedded.tiktoken" in names
 
 
 def test_the_test_extra_brings_nothing_heavy(wheel):

@@ -21,7 +21,7 @@ from gateway_args import (
     Tools,
     formats,
 )
-from gateway_args.tokens import Delta, Token
+from gateway_args.tokens.detokenizer import Delta, Token
 
 PIECES = [
     "<tool_call>",

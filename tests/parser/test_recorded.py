@@ -8,7 +8,7 @@ import pytest
 from parser_harness import events_of
 
 from gateway_args import Parser, Tools, fold, formats
-from gateway_args.tokens import Delta, Token
+from gateway_args.tokens.detokenizer import Delta, Token
 
 TABLES = {
     "qwen3-8b": "qwen3",

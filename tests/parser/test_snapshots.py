@@ -8,7 +8,7 @@ import pytest
 from parser_harness import merged
 
 from gateway_args import LifecycleError, Limits, Parser, Tools, contract, fold, formats
-from gateway_args.snapshot import VERSION
+from gateway_args.engine.snapshot import VERSION
 
 TEXT = (
     "<think>\nhm\n</think>\n\nSo: <b>\n<tool_call>\n"

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from partial_documents import PLAIN, chunkings, documents
 
-from gateway_args.acceptor import Acceptor
 from gateway_args.limits import Limits
 from gateway_args.partial.builder import Builder
+from gateway_args.strict_json.acceptor import Acceptor
 
 _SPACE = " \t\n\r"
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from literal_texts import GEMMA_ARGUMENTS, KEYS, called, gemma, pieces, reading, same
 
 from gateway_args import CallArguments, Limits, Parser, Tools, formats, read
-from gateway_args.acceptor import scan
 from gateway_args.events import source_of
+from gateway_args.strict_json.acceptor import scan
 
 CALLS = st.lists(st.tuples(KEYS, GEMMA_ARGUMENTS), min_size=1, max_size=3)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from literal_texts import ARGUMENTS, called, pieces, plain, python_calls, reading, same
 
 from gateway_args import CallArguments, Limits, Parser, formats, read
-from gateway_args.acceptor import scan
 from gateway_args.events import source_of
+from gateway_args.strict_json.acceptor import scan
 
 if TYPE_CHECKING:
     from pathlib import Path

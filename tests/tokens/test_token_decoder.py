@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_args import vocab
-from gateway_args.tokens import Delta, Token, TokenDecoder
+from gateway_args.tokens import vocab
+from gateway_args.tokens.detokenizer import Delta, Token, TokenDecoder
 
 BYTES = vocab.load("bytes")
 EMBEDDED = vocab.load("embedded")

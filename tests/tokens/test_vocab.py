@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_args import vocab
-from gateway_args.tokens import TokenDecoder
+from gateway_args.tokens import vocab
+from gateway_args.tokens.detokenizer import TokenDecoder
 
 if TYPE_CHECKING:
     import tiktoken
@@ -113,7 +113,7 @@ def test_a_missing_package_or_file_is_named_with_the_mend(monkeypatch: pytest.Mo
 
 def test_importing_the_modules_imports_no_tiktoken() -> None:
     code = (
-        "import sys, gateway_args.acceptor, gateway_args.tokens, gateway_args.vocab\n"
+        "import sys, gateway_args.strict_json.acceptor, gateway_args.tokens, gateway_args.tokens.vocab\n"
         "print(sorted({'tiktoken', 'orjson', 'regex', 'importlib.metadata'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

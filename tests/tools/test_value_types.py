@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_args.value_types import JsonType, ValueType
+from gateway_args.schema.value_types import JsonType, ValueType
 
 # One value of each type, as the validator sees them.
 SAMPLES: dict[JsonType, Any] = {

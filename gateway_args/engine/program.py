@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .formats.table import Format, Marker, State
-    from .syntaxes.base import Bound
+    from ..formats.table import Format, Marker, State
+    from ..syntaxes.base import Bound
 
 FIRST_PRIVATE: Final = 0xD800
 """The private characters are the surrogates from here on, one a marker."""

@@ -10,16 +10,16 @@ from collections import deque
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from .errors import LifecycleError
-from .limits import Limits
+from ..errors import LifecycleError
+from ..limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..formats.table import Format
+    from ..parser import Parser
+    from ..tools import Tools
     from .engine import Engine
-    from .formats.table import Format
-    from .parser import Parser
-    from .tools import Tools
 
 VERSION: Final = 1
 
@@ -83,8 +83,8 @@ def load(data: bytes, format: Format, tools: Tools | None, call_ids: Callable[[i
 def _load(
     state: dict[str, Any], format: Format, tools: Tools | None, call_ids: Callable[[int, str], str] | None
 ) -> Parser:
-    from .events import Why
-    from .parser import Parser
+    from ..events import Why
+    from ..parser import Parser
 
     start, undeclared, limits = state["options"]
     parser = Parser(

@@ -23,17 +23,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ..events import ReasoningStart, Why
+from ..syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
 from .desk import Desk
-from .events import ReasoningStart, Why
 from .program import SPACE, skip_space
-from .syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .limits import Limits
+    from ..limits import Limits
+    from ..tools import Tools
     from .program import Program, Row, Stage
-    from .tools import Tools
 
 TEXT: Final = 0
 OPENING: Final = 1

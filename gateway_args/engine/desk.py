@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import CallArguments, CallEnd, CallStart, Dropped, Why
+from ..events import CallArguments, CallEnd, CallStart, Dropped, Why
+from ..syntaxes.base import MORE, NO, YES
 from .ledger import Ledger
-from .syntaxes.base import MORE, NO, YES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .limits import Limits
+    from ..limits import Limits
+    from ..syntaxes.base import Plain, Reader
+    from ..tools import Tool, Tools
     from .program import Program, Row, Stage
-    from .syntaxes.base import Plain, Reader
-    from .tools import Tool, Tools
 
 
 class Desk(Ledger):

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from .events import Content, Dropped, Malformed, Reasoning, ReasoningEnd, Why
+from ..events import Content, Dropped, Malformed, Reasoning, ReasoningEnd, Why
 from .program import FIRST_PRIVATE
 
 if TYPE_CHECKING:
     from collections import deque
 
-    from .events import Event
-    from .limits import Limits
+    from ..events import Event
+    from ..limits import Limits
     from .program import Program, Stage
 
 _PRIVATE: Final = re.compile(r"[\ud800-\udfff]")

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, final
 
-from .surrogates import SURROGATE, joined
+from ..surrogates import SURROGATE, joined
 
 if TYPE_CHECKING:
-    from gateway_args.value_types import JsonType, ValueType
+    from ..schema.value_types import JsonType, ValueType
 
 
 @final
