@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .graph import ArrayShape, ObjectShape
+    from ..schema.graph import ArrayShape, ObjectShape
 
 
 class Group:

@@ -12,7 +12,7 @@ from .schema_judge import SchemaJudge
 from .type_judge import TypeJudge
 
 if TYPE_CHECKING:
-    from .graph import Node
+    from ..schema.graph import Node
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ..schema.graph import EVERY_KIND
 from . import scanner as states
 from .branches import fatal
-from .graph import EVERY_KIND
 
 if TYPE_CHECKING:
     from .grammar import Grammar

@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..schema.graph import ARRAY, NUMBER, OBJECT, STRING, as_float, starts_one
 from .branches import Branch, Frame, Group, Record
-from .graph import ARRAY, NUMBER, OBJECT, STRING, as_float, starts_one
 from .outcomes import Refusal, StreamCode
 
 if TYPE_CHECKING:
+    from ..schema.graph import ArrayShape, Node, NumberShape, Plan, StringShape
     from .bounds import StreamLimits
-    from .graph import ArrayShape, Node, NumberShape, Plan, StringShape
 
 MAX_DIGITS = 4300
 """Characters of a number that are compared with bounds; a longer one is refused by the whole-document decoder."""

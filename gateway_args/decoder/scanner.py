@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from . import graph
+from ..schema import graph
 from .outcomes import Refusal, StreamCode
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import schema_graph
+from ..schema import json_schema_graph
 from .admission import AdmissionError, path_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .graph import Node
+    from ..schema.graph import Node
 
 
 class SchemaJudge:
@@ -29,13 +29,13 @@ class SchemaJudge:
         self._branches: dict[str, Any] = {}
         try:
             self._registry: Any = jsonschema_rs.Registry(
-                [*resources.items(), (schema_graph.ROOT, schema)], retriever=_fetch_nothing
+                [*resources.items(), (json_schema_graph.ROOT, schema)], retriever=_fetch_nothing
             )
             self._validator: Any = self._compile(schema)
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             where = path_of(getattr(error, "instance_path", ()))
             raise ValueError(f"schema: {where}: {getattr(error, 'message', error)}") from None
-        self.root = schema_graph.lower(schema, resources, self._matcher)
+        self.root = json_schema_graph.lower(schema, resources, self._matcher)
 
     def _compile(self, schema: Any) -> Any:
         return self._library.validator_for(schema, registry=self._registry, retriever=_fetch_nothing)

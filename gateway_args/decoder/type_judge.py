@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import type_graph
+from ..schema import python_type_graph
 from .admission import AdmissionError, path_of
 
 
@@ -25,7 +25,7 @@ class TypeJudge:
             self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(of)
         except (pydantic.PydanticUserError, TypeError) as error:
             raise ValueError(f"type: {of!r} is none that pydantic knows: {error}") from None
-        self.root = type_graph.lower(self.adapter.core_schema)
+        self.root = python_type_graph.lower(self.adapter.core_schema)
 
     def admit(self, value: Any, document: bytes) -> Any:
         """The value of the type, validated from the document's own bytes."""

@@ -6,9 +6,9 @@ what had come at one time, `view` is the `Partial`, `cursor` what views share, `
 `stream` and `calls` are the surfaces.
 """
 
+from ..schema.path import Fault
 from .calls import CallPartial, partials
 from .grown import Elements, Members
-from .path import Fault
 from .stream import PartialStream, decode, stream
 from .view import Partial
 

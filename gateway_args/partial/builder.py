@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..schema.path import Fault, Path
 from ..surrogates import SURROGATE, joined
 from . import lexis
 from .frame import NOTHING, UNSEEN, Frame, Text
@@ -37,7 +38,6 @@ from .machine import (
     VALUE,
     Machine,
 )
-from .path import Fault, Path
 
 if TYPE_CHECKING:
     from ..limits import Limits

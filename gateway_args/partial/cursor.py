@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
+from ..schema.type_view import COLLECTIONS, Invalid, Kind, Shape
 from .frame import Frame
 from .grown import Elements
 from .moment import is_container
-from .shape import COLLECTIONS, Invalid, Kind, Shape
 from .track import Faults, Track
 
 if TYPE_CHECKING:
-    from .path import Fault, Path
+    from ..schema.path import Fault, Path
     from .source import Source
 
 

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from .path import show as path_of
+from ..schema.path import show as path_of
 from .stream import stream
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 from . import lexis
 
 if TYPE_CHECKING:
-    from .path import Step
+    from ..schema.path import Step
 
 
 @final

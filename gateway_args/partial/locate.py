@@ -10,7 +10,7 @@ from . import lexis
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .path import Path
+    from ..schema.path import Path
 
 _key = re.compile(r'[ \t\n\r]*+"(?:[^"\\]++|\\.)*+"[ \t\n\r]*+:').match
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import re
 
     from ..limits import Limits
-    from .path import Step
+    from ..schema.path import Step
 
 # The places of the machine. The first five are where a value may begin, its key first in the first two.
 FIRST_KEY: Final = 0

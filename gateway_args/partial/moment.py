@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
+from ..schema.path import Fault, Path, Step
 from .frame import NOTHING, UNSEEN, Digits, Frame, Text
-from .path import Fault, Path, Step
 
 if TYPE_CHECKING:
     from .builder import Builder

@@ -17,9 +17,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import ref
 
+from ..schema.path import Fault
+from ..schema.type_view import Kind
 from .moment import Moment, now
-from .path import Fault
-from .shape import Kind
 from .view import Partial, show
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, final, o
 
 from ..errors import DecodeError, LifecycleError
 from ..limits import Limits
+from ..schema.path import show
+from ..schema.type_view import ANY, Invalid, Kind, shape_of
 from .builder import Builder
 from .cursor import Cursor
 from .locate import locate
-from .path import show
 from .reader import Reader
-from .shape import ANY, Invalid, Kind, shape_of
 from .source import Source
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from bisect import bisect_left, bisect_right
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..schema.path import Fault, Path, Step
+from ..schema.type_view import COLLECTIONS, Invalid, Kind, Shape
 from .frame import Frame
 from .grown import Elements, Members
 from .locate import ends, inside, value_at
-from .path import Fault, Path, Step
-from .shape import COLLECTIONS, Invalid, Kind, Shape
 
 if TYPE_CHECKING:
     from .source import Source

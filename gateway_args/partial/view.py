@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final, overload
 
+from ..schema.path import Attribute, Fault, Path, Step, Where, steps_of
+from ..schema.type_view import ANY, COLLECTIONS, Invalid, Kind, Shape, shape_of
 from .grown import Elements, Members
 from .moment import ABSENT, Moment
-from .path import Attribute, Fault, Path, Step, Where, steps_of
-from .shape import ANY, COLLECTIONS, Invalid, Kind, Shape, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gateway_args.partial import Partial
-    from gateway_args.partial.path import Path
+    from gateway_args.schema.path import Path
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ['say "hi"', "back\\slash", "a\nb\tc", "café", "😀 two", "\u2028", "[1, {", "\x07"]

@@ -9,9 +9,9 @@ import pytest
 
 from gateway_args.limits import Limits
 from gateway_args.partial.builder import Builder
-from gateway_args.partial.shape import Kind, Shape, Slot
 from gateway_args.partial.source import Source
 from gateway_args.partial.track import Faults, Track
+from gateway_args.schema.type_view import Kind, Shape, Slot
 
 
 class _Written(Shape):

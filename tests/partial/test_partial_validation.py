@@ -25,7 +25,7 @@ from pydantic import (
 
 from gateway_args import errors
 from gateway_args.partial import Partial, PartialStream, decode
-from gateway_args.partial.path import show
+from gateway_args.schema.path import show
 
 
 def _views(type_: Any, text: str, size: int = 1) -> tuple[PartialStream[Any], list[Partial[Any]]]:

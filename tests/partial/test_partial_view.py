@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway_args.partial import Partial, PartialStream
-from gateway_args.partial.path import show
+from gateway_args.schema.path import show
 
 
 @dataclass

@@ -131,14 +131,14 @@ def shape_of(type_: Any) -> Shape:
 
 @lru_cache(maxsize=256)
 def _type_shape(type_: Any) -> Shape:
-    module = _reader("models", "pydantic", "typed", f"the type {getattr(type_, '__name__', type_)}")
+    module = _reader("python_type_view", "pydantic", "typed", f"the type {getattr(type_, '__name__', type_)}")
     shape: Shape = module.model_shape(type_)
     return shape
 
 
 @lru_cache(maxsize=256)
 def _schema_shape(schema: str) -> Shape:
-    module = _reader("schemas", "jsonschema_rs", "schema", "a JSON Schema")
+    module = _reader("json_schema_view", "jsonschema_rs", "schema", "a JSON Schema")
     shape: Shape = module.schema_shape(json.loads(schema))
     return shape
 

@@ -24,7 +24,7 @@ import typing_extensions
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
-from .shape import Invalid, Kind, Shape, Slot
+from .type_view import Invalid, Kind, Shape, Slot
 
 Node = dict[str, Any]
 

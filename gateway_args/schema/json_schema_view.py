@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 
-from .shape import Invalid, Kind, Shape, Slot
+from .type_view import Invalid, Kind, Shape, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
