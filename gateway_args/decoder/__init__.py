@@ -1,22 +1,27 @@
 """The schema-compiled, bounded stream decoder: one document in bytes, as they arrive, against one schema or type."""
 
-from .admission import AdmissionError
 from .bounds import StreamLimits
 from .calls import CallOutcome, ToolDecoders
 from .compiled import CompiledSchema, compile_schema
-from .expected import Expected
+from .expected import ExpectedNext
 from .guarding import EngineEnd, Guard, guard
 from .outcomes import Accepted, Incomplete, Outcome, Refused, StreamCode
 from .stream import StreamDecoder
 from .transcript import ReplayReport, Setting, Transcript, replay
+from .validation import AdmissionError, DocumentError
+
+Expected = ExpectedNext
+"""Deprecated: the old name of `ExpectedNext`, which the acceptor's own `Expected` makes ambiguous."""
 
 __all__ = [
     "Accepted",
     "AdmissionError",
     "CallOutcome",
     "CompiledSchema",
+    "DocumentError",
     "EngineEnd",
     "Expected",
+    "ExpectedNext",
     "Guard",
     "Incomplete",
     "Outcome",

@@ -59,7 +59,7 @@ class Frame:
         self.records: list[Record] = []
         self.items: list[tuple[ArrayShape, Branch]] = []
         self.seen: set[str] | None = None  # the keys of an object; None for a list
-        self.name = ""
+        self.name: str | None = None  # the key whose value is open
         self.count = 0
 
 

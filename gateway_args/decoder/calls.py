@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 from ..events import CallArguments, CallEnd, CallStart, Malformed, Why
 from .bounds import StreamLimits
 from .compiled import CompiledSchema, compile_schema
-from .expected import Expected
+from .expected import ExpectedNext
 from .outcomes import Accepted, Refused
 from .stream import StreamDecoder
 
@@ -85,7 +85,7 @@ class ToolDecoders:
             if not event.complete:
                 self._cut.add(event.index)
         elif isinstance(event, Malformed) and event.why is Why.ARGUMENTS and self._open is not None:
-            if self._decoders[self._open].expected_next != {Expected.NOTHING}:
+            if self._decoders[self._open].expected_next != {ExpectedNext.NOTHING}:
                 return self._push(self._open, event.text)
         return None
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
-from . import admission
-from .schema_judge import SchemaJudge
-from .type_judge import TypeJudge
+from . import validation
+from .schema_validator import SchemaValidator
+from .type_validator import TypeValidator
 
 if TYPE_CHECKING:
     from ..schema.graph import Node
@@ -27,17 +27,17 @@ class CompiledSchema(Generic[T_co]):
     order, which the canonical framing knows.
     """
 
-    __slots__ = ("identity", "judge", "root")
+    __slots__ = ("identity", "root", "validator")
 
-    def __init__(self, judge: SchemaJudge | TypeJudge, form: Any) -> None:
-        self.judge: admission.Judge = judge
-        self.root: Node = judge.root
+    def __init__(self, validator: SchemaValidator | TypeValidator, form: Any) -> None:
+        self.validator: validation.Validator = validator
+        self.root: Node = validator.root
         self.identity: str = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()
 
     def decode(self, document: bytes | str, framing: Framing = "json") -> T_co:
-        """The value of a whole document; `AdmissionError` (a `DecodeError`) when it is not admitted."""
+        """The value of a whole document; `DocumentError` (a `DecodeError`) when it is not valid."""
         data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
-        value: T_co = admission.decode(data, self.judge, canonical=framing == "canonical")
+        value: T_co = validation.decode(data, self.validator, canonical=framing == "canonical")
         return value
 
     def __repr__(self) -> str:
@@ -61,11 +61,11 @@ def compile_schema(schema: Any, *, resources: Mapping[str, Any] | None = None) -
     if not isinstance(schema, Mapping | bool):
         if resources is not None:
             raise ValueError("resources: they are for a JSON Schema, not for a type")
-        judge = TypeJudge(schema)
-        return CompiledSchema(judge, {"type": _name(schema), "schema": _ordered(_json_schema(judge))})
+        validator = TypeValidator(schema)
+        return CompiledSchema(validator, {"type": _name(schema), "schema": _ordered(_json_schema(validator))})
     plain = _plain(schema, "schema")
     others = {uri: _plain(document, f"resources[{uri!r}]") for uri, document in (resources or {}).items()}
-    return CompiledSchema(SchemaJudge(plain, others), {"schema": _ordered(plain), "resources": _ordered(others)})
+    return CompiledSchema(SchemaValidator(plain, others), {"schema": _ordered(plain), "resources": _ordered(others)})
 
 
 def _plain(schema: Any, what: str) -> Any:
@@ -96,12 +96,12 @@ def _ordered(schema: Any) -> Any:
     }
 
 
-def _json_schema(judge: TypeJudge) -> Any:
+def _json_schema(validator: TypeValidator) -> Any:
     """The type's JSON schema, None where pydantic has none: it names the type's form, nothing is decoded by it."""
     import pydantic
 
     try:
-        return judge.adapter.json_schema()
+        return validator.adapter.json_schema()
     except pydantic.errors.PydanticInvalidForJsonSchema:
         return None
 

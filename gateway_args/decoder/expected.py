@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 
-class Expected(StrEnum):
+class ExpectedNext(StrEnum):
     """What the next byte may begin or continue; a category, not a promise of every byte in it."""
 
     OBJECT = "object"
@@ -37,52 +37,52 @@ class Expected(StrEnum):
 
 
 EXPECTED_KINDS = (
-    Expected.OBJECT,
-    Expected.ARRAY,
-    Expected.STRING,
-    Expected.NUMBER,
-    Expected.TRUE,
-    Expected.FALSE,
-    Expected.NULL,
+    ExpectedNext.OBJECT,
+    ExpectedNext.ARRAY,
+    ExpectedNext.STRING,
+    ExpectedNext.NUMBER,
+    ExpectedNext.TRUE,
+    ExpectedNext.FALSE,
+    ExpectedNext.NULL,
 )
 
 
-def expected_next(scanner: Scanner) -> frozenset[Expected]:
+def expected_next(scanner: Scanner) -> frozenset[ExpectedNext]:
     """What the next byte may begin or continue (white space aside)."""
     grammar = scanner.grammar
     state = scanner.state
     if state in (states.TEXT, states.ESCAPE, states.HEX, states.CONTINUATION):
-        return frozenset((Expected.TEXT,))
+        return frozenset((ExpectedNext.TEXT,))
     if state == states.LITERAL:
-        return frozenset((Expected.LITERAL,))
+        return frozenset((ExpectedNext.LITERAL,))
     if state == states.COLON:
-        return frozenset((Expected.COLON,))
+        return frozenset((ExpectedNext.COLON,))
     if state == states.KEY:
-        return frozenset((Expected.KEY,))
+        return frozenset((ExpectedNext.KEY,))
     if state == states.CLOSED or (state == states.DONE and not scanner.canonical):
-        return frozenset((Expected.NOTHING,))
+        return frozenset((ExpectedNext.NOTHING,))
     if state == states.DONE:
-        return frozenset((Expected.LINE_FEED,))
-    found: set[Expected] = set()
+        return frozenset((ExpectedNext.LINE_FEED,))
+    found: set[ExpectedNext] = set()
     if state == states.VALUE:
         return frozenset(name for bit, name in enumerate(EXPECTED_KINDS) if _admits(grammar, 1 << bit))
     if state == states.FIRST_ITEM:
         kinds = _admits_item(grammar)
         found.update(name for bit, name in enumerate(EXPECTED_KINDS) if kinds & 1 << bit)
     if state == states.NUMBER:
-        found.add(Expected.DIGITS)
+        found.add(ExpectedNext.DIGITS)
         if scanner.form not in states.ENDS:
             return frozenset(found)
         if not scanner.brackets:
-            found.add(Expected.LINE_FEED if scanner.canonical else Expected.NOTHING)
+            found.add(ExpectedNext.LINE_FEED if scanner.canonical else ExpectedNext.NOTHING)
             return frozenset(found)
     in_object = scanner.brackets[-1] == 0x7D
     if in_object and _admits_key(grammar):
-        found.add(Expected.KEY if state == states.FIRST_KEY else Expected.COMMA)
+        found.add(ExpectedNext.KEY if state == states.FIRST_KEY else ExpectedNext.COMMA)
     if not in_object and state != states.FIRST_ITEM and _admits_item(grammar):
-        found.add(Expected.COMMA)
+        found.add(ExpectedNext.COMMA)
     if _admits_close(grammar):
-        found.add(Expected.OBJECT_END if in_object else Expected.ARRAY_END)
+        found.add(ExpectedNext.OBJECT_END if in_object else ExpectedNext.ARRAY_END)
     return frozenset(found)
 
 

@@ -19,6 +19,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..schema.graph import ARRAY, NUMBER, OBJECT, STRING, as_float, starts_one
+from ..schema.path import show
 from .branches import Branch, Frame, Group, Record
 from .outcomes import Refusal, StreamCode
 
@@ -82,8 +83,8 @@ class Grammar:
 
     def path(self) -> str:
         """Where the document stands, as `$.items[3].name`."""
-        steps = [f"[{frame.count - 1}]" if frame.seen is None else f".{frame.name}" for frame in self.frames]
-        return "$" + "".join(step for step in steps if step not in (".", "[-1]"))
+        steps = [frame.name if frame.seen is not None else frame.count - 1 for frame in self.frames]
+        return show([step for step in steps if step is not None and step != -1])
 
     def _open(self, plan: Plan, branch: Branch, demands: list[tuple[Any, Branch]]) -> None:
         """Adds a plan's demands; the nesting of choices is the schema's, and bounded when the plan was made."""
@@ -156,7 +157,7 @@ class Grammar:
                 if frame.count < shape.least:
                     self.kill(branch, f"fewer than {shape.least} items")
         else:
-            frame.name = ""
+            frame.name = None
             for record in self._records(frame):
                 demanded = record.shape
                 if not demanded.required <= frame.seen:
@@ -171,7 +172,7 @@ class Grammar:
     def comma(self) -> None:
         """A comma in an object: another key must follow."""
         frame = self.frames[-1]
-        frame.name = ""
+        frame.name = None
         assert frame.seen is not None
         for record in self._records(frame):
             most = record.shape.most

@@ -1,6 +1,6 @@
 """`StreamDecoder`: one document, decoded as its bytes arrive.
 
-The machine refuses early what no admitted document goes on like; it never admits. Only `finish`, by handing the exact
+The machine refuses early what no valid document goes on like; it never admits. Only `finish`, by handing the exact
 bytes to the whole-document decoder, can. So a defect in the machine cannot authorise a value.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from .admission import AdmissionError
 from .bounds import StreamLimits
 from .compiled import CompiledSchema, Framing, compile_schema
-from .expected import Expected, expected_next
+from .expected import ExpectedNext, expected_next
 from .grammar import Grammar
 from .outcomes import Accepted, Incomplete, Outcome, Refusal, Refused, StreamCode
 from .scanner import Scanner
+from .validation import DocumentError
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
@@ -75,7 +75,7 @@ class StreamDecoder(Generic[T_co]):
             value = self.schema.decode(bytes(self._buffer), self.framing)
         except Refusal as refusal:
             return self._refuse(refusal.code, refusal.message)
-        except AdmissionError as error:
+        except DocumentError as error:
             return self._refuse(StreamCode.SEMANTIC, f"{error.path}: {error}", error.rule, error.path)
         self._outcome = Accepted(value)
         self._buffer.clear()
@@ -102,7 +102,7 @@ class StreamDecoder(Generic[T_co]):
         return self._outcome or INCOMPLETE
 
     @property
-    def expected_next(self) -> frozenset[Expected]:
+    def expected_next(self) -> frozenset[ExpectedNext]:
         """What the next byte may begin or continue; empty once the outcome is final."""
         return frozenset() if self._outcome is not None else expected_next(self._scanner)
 

@@ -1,4 +1,4 @@
-"""`SchemaJudge`: a JSON Schema as jsonschema-rs reads it, and the declared order of its objects' fields.
+"""`SchemaValidator`: a JSON Schema as jsonschema-rs reads it, and the declared order of its objects' fields.
 
 Nothing is ever fetched: other documents come in `resources`, and a reference that finds none is an error when the
 schema is compiled.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..schema import json_schema_graph
-from .admission import AdmissionError, path_of, written
+from ..schema.path import show
+from .validation import DocumentError, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from ..schema.graph import Node
 
 
-class SchemaJudge:
-    """The judge of the documents of one schema; `root` is the schema's graph."""
+class SchemaValidator:
+    """The validator of the documents of one schema; `root` is the schema's graph."""
 
     def __init__(self, schema: Any, resources: Mapping[str, Any]) -> None:
         try:
@@ -33,7 +34,7 @@ class SchemaJudge:
             )
             self._validator: Any = self._compile(schema)
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            where = path_of(getattr(error, "instance_path", ()))
+            where = show(getattr(error, "instance_path", ()))
             raise ValueError(f"schema: {where}: {getattr(error, 'message', error)}") from None
         self.root = json_schema_graph.lower(schema, resources, self._matcher)
 
@@ -52,14 +53,14 @@ class SchemaJudge:
 
         return matches
 
-    def admit(self, value: Any, document: bytes) -> Any:
+    def validate(self, value: Any, document: bytes) -> Any:
         """The value itself, when the schema admits it."""
         if not self._validator.is_valid(value):
             error = next(iter(self._validator.iter_errors(value)))
-            raise AdmissionError(error.kind.name, error.message, path=path_of(error.instance_path))
+            raise DocumentError(error.kind.name, error.message, path=show(error.instance_path))
         return value
 
-    def canonical(self, value: Any, admitted: Any) -> bytes:
+    def canonical(self, value: Any, validated: Any) -> bytes:
         """The value written with its keys as they stand, once they are known to stand in the declared order.
 
         Every schema that applies to an object states the order of the properties it declares; of `anyOf` and `oneOf`
@@ -89,7 +90,7 @@ class SchemaJudge:
             for name, member in part.items():
                 rank = shape.ranks.get(name, last)
                 if rank < last:
-                    raise AdmissionError("order", f"the property {name!r} stands after one that is declared after it")
+                    raise DocumentError("order", f"the property {name!r} stands after one that is declared after it")
                 last = rank
                 known = [shape.properties[name]] if name in shape.properties else []
                 known += [inner for matches, inner in shape.patterns if matches(name)]

@@ -1,4 +1,4 @@
-"""`TypeJudge`: a Python type as pydantic reads it in strict mode.
+"""`TypeValidator`: a Python type as pydantic reads it in strict mode.
 
 The canonical form of a value is what pydantic writes for it: fields in declared order, those that were left out left
 out. A type whose written form is not its own input (a field with two different aliases) admits nothing canonical.
@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..schema import python_type_graph
-from .admission import AdmissionError, path_of
+from ..schema.path import show
+from .validation import DocumentError
 
 
-class TypeJudge:
-    """The judge of the documents of one type; `root` is the type's graph."""
+class TypeValidator:
+    """The validator of the documents of one type; `root` is the type's graph."""
 
     def __init__(self, of: Any) -> None:
         try:
@@ -27,18 +28,18 @@ class TypeJudge:
             raise ValueError(f"type: {of!r} is none that pydantic knows: {error}") from None
         self.root = python_type_graph.lower(self.adapter.core_schema)
 
-    def admit(self, value: Any, document: bytes) -> Any:
+    def validate(self, value: Any, document: bytes) -> Any:
         """The value of the type, validated from the document's own bytes."""
         try:
             return self.adapter.validate_json(document, strict=True)
         except self._library.ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            raise AdmissionError(first["type"], first["msg"], path=path_of(first["loc"])) from None
+            raise DocumentError(first["type"], first["msg"], path=show(first["loc"])) from None
 
-    def canonical(self, value: Any, admitted: Any) -> bytes:
+    def canonical(self, value: Any, validated: Any) -> bytes:
         """What pydantic writes."""
         try:
-            written: bytes = self.adapter.dump_json(admitted, by_alias=True, exclude_unset=True, warnings="none")
+            written: bytes = self.adapter.dump_json(validated, by_alias=True, exclude_unset=True, warnings="none")
         except self._library.PydanticSerializationError as error:  # pragma: no cover - a type's own serializer
-            raise AdmissionError("canonical", f"the value cannot be written: {error}") from None
+            raise DocumentError("canonical", f"the value cannot be written: {error}") from None
         return written

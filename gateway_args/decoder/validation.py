@@ -1,8 +1,8 @@
 """The whole-document decoder: the one authority on what a document is worth, and the last word on every stream.
 
 A strict JSON parse first (RFC 8259; no key twice, no NaN, no number beyond a double or of thousands of digits, no lone
-surrogate), then the judge of the values: `jsonschema-rs` for a JSON Schema, pydantic with `strict=True` for a type. In
-canonical framing the document must also be, byte for byte, what its value is written as.
+surrogate), then the validator of the values: `jsonschema-rs` for a JSON Schema, pydantic with `strict=True` for a type.
+In canonical framing the document must also be, byte for byte, what its value is written as.
 """
 
 from __future__ import annotations
@@ -19,33 +19,37 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class AdmissionError(DecodeError):
-    """A document that is not admitted; `rule` is the judge's own code: a schema keyword, pydantic's error type."""
+class DocumentError(DecodeError):
+    """A document that is not valid; `rule` is the validator's own code: a schema keyword, pydantic's error type."""
 
     def __init__(self, rule: str, message: str, *, path: str = "$") -> None:
         super().__init__(message, path=path)
         self.rule = rule
 
 
-class Judge(Protocol):
-    """What admits a parsed document."""
+AdmissionError = DocumentError
+"""Deprecated: the old name of `DocumentError`."""
 
-    def admit(self, value: Any, document: bytes) -> Any:
-        """The decoded value; `AdmissionError` when it is not admitted."""
+
+class Validator(Protocol):
+    """What says whether a parsed document is valid, and what it is as a value."""
+
+    def validate(self, value: Any, document: bytes) -> Any:
+        """The decoded value; `DocumentError` when it is not valid."""
         ...
 
-    def canonical(self, value: Any, admitted: Any) -> bytes:
-        """What this value is written as, its line feed aside; `AdmissionError` when its fields are out of order."""
+    def canonical(self, value: Any, validated: Any) -> bytes:
+        """What this value is written as, its line feed aside; `DocumentError` when its fields are out of order."""
         ...
 
 
-def decode(document: bytes, judge: Judge, *, canonical: bool) -> Any:
-    """The value of a whole document; `AdmissionError` otherwise."""
+def decode(document: bytes, validator: Validator, *, canonical: bool) -> Any:
+    """The value of a whole document; `DocumentError` otherwise."""
     value = parse(document)
-    admitted = judge.admit(value, document)
-    if canonical and judge.canonical(value, admitted) + b"\n" != document:
-        raise AdmissionError("canonical", "the document is not written in its canonical form")
-    return admitted
+    validated = validator.validate(value, document)
+    if canonical and validator.canonical(value, validated) + b"\n" != document:
+        raise DocumentError("canonical", "the document is not written in its canonical form")
+    return validated
 
 
 def parse(document: bytes) -> Any:
@@ -60,11 +64,11 @@ def parse(document: bytes) -> Any:
             parse_constant=_constant,
         )
     except UnicodeDecodeError as error:
-        raise AdmissionError("utf8", f"not UTF-8 at byte {error.start}") from None
+        raise DocumentError("utf8", f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise AdmissionError("json", f"not JSON: {error.msg} at character {error.pos}") from None
+        raise DocumentError("json", f"not JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
-        raise AdmissionError("depth", "nested too deeply") from None
+        raise DocumentError("depth", "nested too deeply") from None
     if SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(value)
     return value
@@ -75,25 +79,25 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise AdmissionError("duplicate", f"the key {twice!r} stands twice")
+        raise DocumentError("duplicate", f"the key {twice!r} stands twice")
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise AdmissionError("number", f"a number of more than {MAX_DIGITS} characters")
+        raise DocumentError("number", f"a number of more than {MAX_DIGITS} characters")
     return int(text)
 
 
 def _float(text: str) -> float:
     value = float(text) if len(text) <= MAX_DIGITS else math.inf
     if math.isinf(value):
-        raise AdmissionError("number", "a number beyond a double's range")
+        raise DocumentError("number", "a number beyond a double's range")
     return value
 
 
 def _constant(text: str) -> Any:
-    raise AdmissionError("json", f"not JSON: {text}")
+    raise DocumentError("json", f"not JSON: {text}")
 
 
 def _refuse_surrogates(value: Any) -> None:
@@ -106,14 +110,9 @@ def _refuse_surrogates(value: Any) -> None:
         elif isinstance(part, list):
             stack += part
         elif isinstance(part, str) and SURROGATE.search(part):
-            raise AdmissionError("surrogate", "an escape spells half a surrogate pair")
+            raise DocumentError("surrogate", "an escape spells half a surrogate pair")
 
 
 def written(value: Any) -> bytes:
     """The canonical spelling of a plain JSON value: no white space, shortest escapes, keys as they stand."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def path_of(steps: list[Any] | tuple[Any, ...]) -> str:
-    """A place in a value, as `$.items[3].name`."""
-    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
