@@ -6,10 +6,19 @@ what had come at one time, `view` is the `Partial`, `cursor` what views share, `
 `stream` and `calls` are the surfaces.
 """
 
-from ..schema.path import Fault
+import warnings
+
 from .calls import CallPartial, partials
 from .grown import Elements, Members
+from .problem import Problem
 from .stream import PartialStream, decode, stream
 from .view import Partial
 
-__all__ = ["CallPartial", "Elements", "Fault", "Members", "Partial", "PartialStream", "decode", "partials", "stream"]
+__all__ = ["CallPartial", "Elements", "Members", "Partial", "PartialStream", "Problem", "decode", "partials", "stream"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Fault":
+        warnings.warn("gateway_args.partial.Fault is deprecated; use Problem", DeprecationWarning, stacklevel=2)
+        return Problem
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, final
 
-from ..schema.path import Fault, Path
 from ..surrogates import SURROGATE, joined
 from . import lexis
 from .frame import NOTHING, UNSEEN, Frame, Text
@@ -38,9 +37,11 @@ from .machine import (
     VALUE,
     Machine,
 )
+from .problem import Problem
 
 if TYPE_CHECKING:
     from ..limits import Limits
+    from ..schema.path import Path
     from .source import Source
 
 _FEW: Final = 6  # tokens of which it does not pay to read them at once
@@ -78,7 +79,7 @@ class Builder(Machine):
         self.offset = 0
         self.start = 0  # where the value may begin, see `skip`
         self.grew = False  # whether the last piece added to a string in flight
-        self.fault: Fault | None = None
+        self.fault: Problem | None = None
 
     @property
     def inside(self) -> bool | None:
@@ -94,7 +95,7 @@ class Builder(Machine):
             steps.append(self.step)
         return tuple(step for step in steps if step is not None)
 
-    def end(self) -> Fault | None:
+    def end(self) -> Problem | None:
         """The text is over, so a number at the root is whole; what is wrong with the text, if anything."""
         if self._high:
             self._high = ""
@@ -105,7 +106,7 @@ class Builder(Machine):
             else:
                 place = IN_KEY if self._place <= KEY and '"' in self._held else self._place
                 where = _ENDS_IN.get(place, "before it is closed" if self.frames else "before its value")
-                self.fault = Fault(self.path(), f"the text ends {where}", self.offset)
+                self.fault = Problem(self.path(), f"the text ends {where}", self.offset)
         return self.fault
 
     def skip(self, length: int) -> None:
@@ -356,5 +357,5 @@ class Builder(Machine):
         return changed
 
     def _refuse(self, offset: int, message: str) -> None:
-        self.fault = Fault(self.path(), message, offset)
+        self.fault = Problem(self.path(), message, offset)
         self.offset = offset

@@ -11,7 +11,8 @@ from .moment import is_container
 from .track import Faults, Track
 
 if TYPE_CHECKING:
-    from ..schema.path import Fault, Path
+    from ..schema.path import Path
+    from .problem import Problem
     from .source import Source
 
 
@@ -45,7 +46,7 @@ class Cursor:
             if self.track is not None:
                 self.track.catch_up(offset)
 
-    def errors(self, offset: int) -> Elements[Fault]:
+    def errors(self, offset: int) -> Elements[Problem]:
         return Elements(self._faults.entries, self._faults.count(offset))
 
     def verdict(self, path: Path, shape: Shape, value: Any, text: str | None = None) -> Any:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
-from ..schema.path import Fault, Path, Step
 from .frame import NOTHING, UNSEEN, Digits, Frame, Text
+from .problem import Problem
 
 if TYPE_CHECKING:
+    from ..schema.path import Path, Step
     from .builder import Builder
 
 ABSENT: Final = object()
@@ -32,7 +33,7 @@ class Moment:
         offset: int,
         pieces: int,
         done: bool,
-        malformed: Fault | None,
+        malformed: Problem | None,
     ) -> None:
         self.frames = frames
         self.step = step
@@ -110,7 +111,7 @@ class Moment:
         malformed = self.malformed
         if malformed is not None:
             inside = malformed.path[: len(path)] == path
-            malformed = Fault(malformed.path[len(path) :], malformed.message, malformed.offset) if inside else None
+            malformed = Problem(malformed.path[len(path) :], malformed.message, malformed.offset) if inside else None
         return Moment(frames, self.step, leaf, self.offset, self.pieces, done, malformed)
 
     def last(self) -> Frame | None:

@@ -17,9 +17,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final, final
 from weakref import ref
 
-from ..schema.path import Fault
 from ..schema.type_view import Kind
 from .moment import Moment, now
+from .problem import Problem
 from .view import Partial, show
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ WATCHED: Final = 8
 LONGEST: Final = 2048
 """Characters that wait at most."""
 
-INTERRUPTED: Final = Fault((), "reading was interrupted by an exception")
+INTERRUPTED: Final = Problem((), "reading was interrupted by an exception")
 """What is wrong with a text of which a part was lost: a signal's handler raised, or the stack was full."""
 
 

@@ -11,13 +11,14 @@ from bisect import bisect_left, bisect_right
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, final
 
-from ..schema.path import Fault, Path, Step
 from ..schema.type_view import COLLECTIONS, Invalid, Kind, Shape
 from .frame import Frame
 from .grown import Elements, Members
 from .locate import ends, inside, value_at
+from .problem import Problem
 
 if TYPE_CHECKING:
+    from ..schema.path import Path, Step
     from .source import Source
 
 
@@ -35,10 +36,10 @@ class Faults:
 
     def __init__(self) -> None:
         self.lock = RLock()
-        self.entries: list[Fault] = []
+        self.entries: list[Problem] = []
         self._marks: list[int] = []
 
-    def add(self, mark: int, fault: Fault) -> None:
+    def add(self, mark: int, fault: Problem) -> None:
         self.entries.append(fault)
         self._marks.append(mark)
 
@@ -206,4 +207,4 @@ class Track:
 
     def _report(self, invalid: Invalid, step: Step, mark: int) -> None:
         for path, message in invalid.faults:
-            self._faults.add(mark, Fault((*self._path, step, *path), message))
+            self._faults.add(mark, Problem((*self._path, step, *path), message))

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final, overload
 
-from ..schema.path import Attribute, Fault, Path, Step, Where, steps_of
 from ..schema.type_view import ANY, COLLECTIONS, Invalid, Kind, Shape, shape_of
 from .grown import Elements, Members
 from .moment import ABSENT, Moment
+from .picker import Attribute, Where, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ..schema.path import Path, Step
     from .cursor import Cursor
+    from .problem import Problem
     from .reader import Reader
     from .track import Track
 
@@ -55,12 +57,12 @@ class Partial(Generic[T_co]):
         return (self._at or self._look()).done
 
     @property
-    def malformed(self) -> Fault | None:
+    def malformed(self) -> Problem | None:
         """Where and why the text stopped being the value, when it did; nothing is read after it."""
         return (self._at or self._look()).malformed
 
     @property
-    def errors(self) -> Sequence[Fault]:
+    def errors(self) -> Sequence[Problem]:
         """The complete parts that broke the rules of their types, in the order of the text."""
         return self._cursor.errors((self._at or self._look()).offset)
 
