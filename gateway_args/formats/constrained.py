@@ -7,8 +7,9 @@ own thoughts and end-of-turn texts are read first, and the rest is constrained.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..syntaxes.framed import Framed
 from ..syntaxes.json import Json
@@ -18,13 +19,26 @@ if TYPE_CHECKING:
     from ..syntaxes.base import Syntax
 
 
+KEPT: Final = 128
+"""Constrained formats that are kept, with what they compile to; the one used longest ago goes first."""
+
+KEPT_NAME: Final = 256
+"""Characters of a function's name up to which its format is kept: names are a stranger's."""
+
+
 def forced(name: str, base: Format | None = None) -> Format:
     """The format of an output that is this function's arguments and nothing else."""
     if not name:
         raise ValueError("forced: the function's name is empty")
+    return (_forced if len(name) <= KEPT_NAME else _forced.__wrapped__)(name, base)
+
+
+@lru_cache(maxsize=KEPT)
+def _forced(name: str, base: Format | None) -> Format:
     return _constrained(f"forced:{name}", Framed(name=name), base)
 
 
+@lru_cache(maxsize=KEPT)
 def required(base: Format | None = None) -> Format:
     """The format of an output that is a JSON list of calls: `[{"name": …, "parameters": …}]`."""
     return _constrained("required", Json(shape="list", arguments=("parameters", "arguments")), base)

@@ -7,8 +7,8 @@ state. Everything here is plain immutable data; `gateway_args.engine` compiles a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..syntaxes.base import Syntax
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
+
+KEPT_PROGRAMS: Final = 16
+"""Compiled forms that a format keeps; more than two or three vocabularies a model are not served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +167,22 @@ class Format:
 
     def program(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> Program:
         """The format compiled for streams in which these markers are matched by id."""
-        return _program(self, by_id, with_calls)
+        key = (by_id, with_calls)
+        found = self._programs.get(key)
+        if found is None:
+            from ..engine.program import Program
+
+            if len(self._programs) >= KEPT_PROGRAMS:
+                self._programs.clear()
+            found = self._programs[key] = Program(self, by_id, with_calls)
+        return found
+
+    @cached_property
+    def _programs(self) -> dict[tuple[frozenset[str], bool], Program]:
+        return {}
 
     def __repr__(self) -> str:
         return f"Format({self.name!r})"
-
-
-@lru_cache(maxsize=512)
-def _program(format: Format, by_id: frozenset[str], with_calls: bool) -> Program:
-    from ..engine.program import Program
-
-    return Program(format, by_id, with_calls)
 
 
 def digest_of(canonical: bytes) -> str:

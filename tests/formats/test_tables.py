@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import tomllib
+import weakref
 from pathlib import Path
 
 import jsonschema_rs
@@ -228,6 +230,57 @@ def test_a_changed_table_is_read_anew(tmp_path):
     os.utime(file, (1, 1))
     assert formats.read(file).summary == "One object in <call>"
     assert formats.read(file).digest != first.digest
+
+
+def test_a_change_in_the_folder_counts_from_the_next_call_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    with pytest.raises(FormatError, match="mine: no format of that name"):
+        formats.load("mine")
+    (tmp_path / "mine.toml").write_text(SOUND, encoding="utf-8")
+    first = formats.load("mine")
+    assert formats.load("mine") is first
+    (tmp_path / "mine.toml").write_text(SOUND.replace("An object", "One object"), encoding="utf-8")
+    assert formats.load("mine").summary == "One object in <call>"
+    with pytest.raises(FormatError, match="acme/small: no table is known"):
+        formats.for_model("acme/small")
+    (tmp_path / "models.toml").write_text('[mine]\nmodels = ["acme/*"]\n', encoding="utf-8")
+    assert formats.for_model("acme/small") is formats.load("mine")
+    (tmp_path / "models.toml").write_text('[hermes]\nmodels = ["acme/*"]\n', encoding="utf-8")
+    assert formats.for_model("acme/small").name == "hermes"
+    (tmp_path / "mine.toml").unlink()
+    with pytest.raises(FormatError, match="mine: no format of that name"):
+        formats.load("mine")
+    monkeypatch.delenv("GATEWAY_ARGS_FORMATS")
+    with pytest.raises(FormatError, match="acme/small: no table is known"):
+        formats.for_model("acme/small")
+
+
+def test_a_corpus_beside_a_table_is_no_table(tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text(SOUND, encoding="utf-8")
+    (tmp_path / "mine_corpus.toml").write_text('format = "mine"\n', encoding="utf-8")
+    (tmp_path / "contract").mkdir()
+    (tmp_path / "contract" / "other.toml").write_text('format = "other"\n', encoding="utf-8")
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    assert "mine" in formats.names()
+    assert not {"mine_corpus", "other"} & set(formats.names())
+
+
+def test_constrained_formats_are_kept_within_a_bound():
+    """They are a request's: what is kept must not grow with the names that strangers send."""
+    base = formats.load("qwen3")
+    assert formats.forced("f", base) is formats.forced("f", base)
+    assert formats.required(base) is formats.required(base)
+    assert formats.forced("f") is not formats.forced("f", base)
+    alive = weakref.WeakSet()
+    for n in range(600):
+        fmt = formats.forced(f"f{n}", base)
+        fmt.program()
+        alive.add(fmt)
+    long = formats.forced("f" * 1000, base)
+    assert formats.forced("f" * 1000, base) is not long
+    del fmt, long
+    gc.collect()
+    assert len(alive) <= 128
 
 
 # ------------------------------------------------------------------------------ what ships

@@ -1,0 +1,99 @@
+"""Model ids: vendors' own, copies under other owners, paths and file names are read with their model's table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway_args import FormatError, formats
+from gateway_args.formats import catalogue
+
+LISTED = Path(__file__).with_name("model_ids.txt")
+
+
+def listed() -> list[tuple[str, str]]:
+    """The pairs (table, id) of `model_ids.txt`."""
+    table, pairs = "", []
+    for line in LISTED.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            table = line.strip("[]")
+        elif line and not line.startswith("#"):
+            pairs.append((table, line))
+    return pairs
+
+
+def table_of(model: str) -> str:
+    try:
+        return formats.for_model(model).name
+    except FormatError:
+        return "none"
+
+
+def test_hundreds_of_ids_are_read_with_the_table_of_their_model():
+    pairs = listed()
+    assert len(pairs) > 400
+    assert [(table, model, found) for table, model in pairs if (found := table_of(model)) != table] == []
+
+
+WRAPPINGS = [
+    "{owner}/{name}", "{name}", "acme/{name}", "/models/{name}", "/models/{owner}/{name}/", "acme/{name}-FP8",
+    "nvidia/{name}-NVFP4", "RedHatAI/{name}-FP8-dynamic", "RedHatAI/{name}-quantized.w4a16", "unsloth/{name}-GGUF",
+    "unsloth/{name}-unsloth-bnb-4bit", "mlx-community/{name}-4bit", "mlx-community/{name}-8bit-DWQ",
+    "cyankiwi/{name}-AWQ-4bit", "acme/{name}-GPTQ-Int4", "acme/{name}-int4-AutoRound", "amd/{name}-MXFP4",
+    "bartowski/{owner}_{name}-GGUF", "{name}-Q4_K_M.gguf", "/m/{name}-UD-IQ2_XXS-00001-of-00003.gguf",
+    "/hub/models--{owner}--{name}/snapshots/0123456789abcdef0123456789abcdef01234567",
+    "/hub/models--acme--{name}-GGUF/snapshots/0123456789abcdef/{name}-Q8_0.gguf", "acme/{name}_FP8",
+    "{owner}/{name}@main", "D:\\models\\{owner}\\{name}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_a_copy_is_read_as_what_it_is_a_copy_of(wrapping):
+    """For each id of a vendor that is an exact glob's or a wildcard's: the copy's table is the vendor's."""
+    wrong = []
+    for table, model in listed():
+        owner, slash, name = model.partition("/")
+        if table == "none" or not slash or not owner or "/" in name or ":" in name or name.lower().endswith("gguf"):
+            continue
+        copy = wrapping.format(owner=owner, name=name)
+        if table_of(copy) != table:
+            wrong.append((table, copy, table_of(copy)))
+    assert wrong == []
+
+
+def test_upper_and_lower_case_and_the_two_dashes_are_one():
+    for table, model in listed():
+        assert table_of(model.upper()) == table
+        if not any(mark in model for mark in ("models--", "___", "bartowski/", "ggml-org_")):
+            assert table_of(model.replace("_", "-")) == table
+
+
+@pytest.mark.parametrize(
+    ("model", "near"),
+    [
+        ("meta-llama/Llama-9-8B", "llama"),
+        ("Qwen/Qwen9-8B", "qwen"),
+        ("acme/mistral-tiny", "mistral"),
+        ("zai-org/GLM-3-9b", "glm"),
+        ("deepseek-ai/DeepSeek-V9-FP8", "deepseek"),
+    ],
+)
+def test_near_ids_are_of_the_models_own_family(model, near):
+    with pytest.raises(FormatError) as caught:
+        formats.for_model(model)
+    said = str(caught.value).split("near ones: ")[1].split("; choose")[0].split(", ")
+    assert 1 <= len(said) <= 3
+    assert all(near in glob.lower() for glob in said)
+
+
+def test_an_id_of_any_length_costs_little_and_is_shown_short():
+    with pytest.raises(FormatError) as caught:
+        formats.for_model("x" * 1_000_000)
+    assert len(str(caught.value)) < 400
+
+
+def test_ids_that_were_looked_up_are_remembered_within_a_bound():
+    for n in range(catalogue.KEPT_MODELS + 10):
+        formats.for_model(f"Qwen/Qwen3-{n}B")
+    assert len(catalogue.current()._models) <= catalogue.KEPT_MODELS
