@@ -1,37 +1,90 @@
-"""What all tests share: the hypothesis profiles and the way to what is kept beside the checkout.
+"""What all tests share: how much is run, the hypothesis profiles, and the way to what is not part of the project.
 
-`ci` is the default and derandomized: a run says the same on every machine. For a longer look with fresh examples run
-`pytest --hypothesis-profile long --timeout 0`; some of its tests take minutes.
+`pytest` runs the quick tests, `pytest --full` all of them; the first lines of a run say which and what is left. Each
+hypothesis profile but `nightly` is derandomized, so a run says the same on every machine: `quick`, `full`, and
+`nightly` (fresh examples, many of them: `pytest --full --hypothesis-profile nightly --timeout 0`).
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("long", deadline=None, max_examples=5_000)
-settings.load_profile("ci")
+from gateway_args import contract
 
-_SHARED = Path(__file__).parents[2] / "shared"
+settings.register_profile("quick", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("full", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("nightly", deadline=None, max_examples=5_000)
+
+MATERIAL = "GATEWAY_ARGS_TEST_MATERIAL"
 
 
-def _shared(name: str) -> Path:
-    folder = _SHARED / name
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run every test, with all chunkings and more examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--hypothesis-profile", default=None):
+        settings.load_profile("full" if config.getoption("--full") else "quick")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    if config.getoption("--full"):
+        what = "gateway_args: everything (about a quarter of an hour on two cores)"
+    else:
+        what = (
+            "gateway_args: the quick tests (a few chunkings of each case, 25 examples a property); "
+            "pytest --full runs the rest"
+        )
+    where = os.environ.get(MATERIAL)
+    public = f"public test suites: {where}" if where else f"public test suites: not given ({MATERIAL})"
+    return [what, public]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `full` wait for --full."""
+    if config.getoption("--full"):
+        return
+    left = [item for item in items if item.get_closest_marker("full")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether the run was asked for everything."""
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def chunkings(full: bool) -> contract.Chunkings:
+    """How many ways corpora are cut in this run."""
+    return contract.STANDARD if full else contract.QUICK
+
+
+def _material(name: str, what: str) -> Path:
+    root = os.environ.get(MATERIAL)
+    if root is None:
+        pytest.skip(
+            f"{what}: not part of this project; put them in a folder and name it in {MATERIAL} (tests/README.md)"
+        )
+    folder = Path(root) / name
     if not folder.is_dir():
-        pytest.skip(f"{name}: material that is not part of the project is not beside this checkout")
+        pytest.fail(f"{MATERIAL}={root}: it has no folder '{name}' ({what})")
     return folder
 
 
 @pytest.fixture(scope="session")
 def suites() -> Path:
-    """Copies of public test suites, kept beside the checkout."""
-    return _shared("suites")
+    """JSONTestSuite and JSON-Schema-Test-Suite, as their repositories have them, in one folder."""
+    return _material("suites", "JSONTestSuite and JSON-Schema-Test-Suite")
 
 
 @pytest.fixture(scope="session")
 def cases() -> Path:
-    """Reported, rendered and recorded cases, kept beside the checkout."""
-    return _shared("cases")
+    """Recorded outputs of models with their token ids."""
+    return _material("cases", "recorded outputs")

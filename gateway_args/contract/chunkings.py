@@ -96,7 +96,7 @@ class Chunkings:
 
 
 STANDARD = Chunkings()
-QUICK = Chunkings(two_way=False, plans=3, empties=False, restores=False)
+QUICK = Chunkings(two_way=False, plans=3, empties=False, long=0)
 
 
 def shrink(chunking: Chunking, fails: Callable[[Chunking], bool], budget: int = 300) -> Chunking:

@@ -19,9 +19,8 @@ def test_a_corpus_covers_every_kind_or_says_why_not(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", contract.names())
-def test_a_corpus_holds_under_some_chunkings(name: str) -> None:
-    """`gateway-args contract` tries all of them."""
-    report = contract.check(name, chunkings=contract.QUICK)
+def test_a_corpus_holds(name: str, chunkings: contract.Chunkings) -> None:
+    report = contract.check(name, chunkings=chunkings)
     assert report.ok, str(report)
 
 

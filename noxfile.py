@@ -1,0 +1,38 @@
+"""The checks under every Python at hand: `nox` runs the tests and linters, `nox -s full` what CI runs."""
+
+from __future__ import annotations
+
+import nox
+
+nox.options.sessions = ["tests", "lint", "types"]
+nox.options.error_on_missing_interpreters = False
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14", "3.14t"])
+def tests(session: nox.Session) -> None:
+    """The quick tests."""
+    session.install(".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python="3.11")
+def full(session: nox.Session) -> None:
+    """Everything: each test, the whole contract, a minute of the fuzzer."""
+    session.install(".[test]")
+    session.run("pytest", "--full", *session.posargs)
+    session.run("gateway-args", "contract")
+    session.run("python", "tests/fuzz/run.py", "--seconds", "60")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    session.install("ruff>=0.14")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    session.install(".[dev]")
+    session.run("mypy")
+    session.run("pyright")
