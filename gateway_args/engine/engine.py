@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..events import ReasoningStart, Why
 from ..syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
+from ..syntaxes.scanning import layout
 from .desk import Desk
 from .program import SPACE, skip_space
 
@@ -150,11 +151,13 @@ class Engine(Desk):
         start, end, whole = stage.words.find(buf, self.pos, self.final)
         if self.blank:
             first = skip_space(buf, self.pos, start)
+            far = first - self.mark > self.limits.max_layout
             if first < start:
-                if stage.bare and self._candidate(first, MORE):
+                near = not far or stage.bare == "whole"  # behind more white space than layout has, text has begun
+                if stage.bare and near and self._candidate(first, MORE):
                     return self._wait_or_go()
                 self._begin_text(first)
-            elif start - self.mark > self.limits.max_layout:
+            elif far:
                 if stage.kind == "wrapper" or (stage.bare == "whole" and not self.after_call):
                     self.drop(start, Why.LAYOUT)
                 else:
@@ -399,11 +402,11 @@ class Engine(Desk):
         if known == MORE:
             separator = stage.separator if self.after_call else ""
             if separator and separator.startswith(buf[at : at + len(separator)]):
-                at = skip_space(buf, min(len(buf), at + len(separator)))
+                verdict, at = layout(buf, min(len(buf), at + len(separator)), self.limits.max_layout)
                 why = Why.ENVELOPE
-                if at == len(buf):
-                    if self.final or at - self.mark > self.limits.max_layout:
-                        return False
+                if verdict == NO or (verdict == MORE and self.final):
+                    return False
+                if verdict == MORE:
                     self.mode = -1
                     return True
                 code, row = self.row_at(at, self.final)

@@ -70,6 +70,11 @@ class Frames:
         type = self._inner_type(engine)
         return type is not None and key in type.keys
 
+    def declares(self, engine: Engine, key: str) -> bool:
+        """Whether the schema declares this key in the innermost frame, or says nothing of its keys."""
+        type = self._inner_type(engine)
+        return type is None or not type.keys or key in type.keys
+
     def _inner_type(self, engine: Engine) -> ValueType | None:
         type = engine.tool.type if engine.tool is not None else None
         for outer, frame in zip(self._open, self._open[1:], strict=False):

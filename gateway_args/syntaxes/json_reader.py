@@ -136,6 +136,8 @@ class JsonReader(Reader):
         buf = engine.buf
         at = skip_space(buf, engine.pos)
         engine.pos = at
+        if self._place <= _AFTER_ITEM:
+            self._settle(engine)
         if self._unheld(engine):
             return self._broke(engine, Why.LIMIT)
         if at == len(buf):

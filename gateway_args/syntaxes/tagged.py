@@ -16,6 +16,7 @@ from ..engine.program import Words, skip_space
 from . import tags
 from .base import MORE, NO, YES, Bound, Reader, Syntax
 from .header import Header, first_match
+from .scanning import layout
 from .tagged_reader import TaggedReader
 from .tags import CloserPattern, TagPattern, half
 
@@ -58,6 +59,8 @@ class Tagged(Syntax):
     """Two texts (CDATA) between which a value holds any text; one that may be a string is a string then."""
     json_body: bool = False
     """The parameters may be written as one JSON object instead."""
+    reserved: tuple[str, ...] = ()
+    """Texts that only the format's own tags hold: one that begins none of them breaks the call, in a value too."""
 
     def check(self) -> tuple[str, str] | None:
         if not self.header:
@@ -97,7 +100,18 @@ class Stops:
 class BoundTagged(Bound):
     """Tagged calls, ready to run."""
 
-    __slots__ = ("_stops", "closer", "headers", "layout", "parameters", "quotes", "syntax", "value_open")
+    __slots__ = (
+        "_stops",
+        "any_closer",
+        "closer",
+        "headers",
+        "layout",
+        "parameters",
+        "quotes",
+        "reserved",
+        "syntax",
+        "value_open",
+    )
 
     def __init__(self, syntax: Tagged, spell: Callable[[str], str]) -> None:
         super().__init__()
@@ -106,8 +120,11 @@ class BoundTagged(Bound):
         self.parameters: Final = tuple(TagPattern(pattern, spell, syntax.entities) for pattern in syntax.parameter)
         self.value_open: Final = spell(syntax.value_open)
         self.closer: Final = CloserPattern(syntax.value_close, spell)
+        named = "{name}" in syntax.value_close
+        self.any_closer: Final = TagPattern(syntax.value_close, spell) if named else None  # of whatever parameter
         self.quotes: Final = tuple(spell(text) for text in syntax.quotes)
         self.layout: Final = syntax.around or syntax.between
+        self.reserved: Final = Words(spell(text) for text in syntax.reserved)
         self._stops: Final[dict[str, Stops]] = {}
 
     def begins(self, engine: Engine, at: int) -> int:
@@ -129,13 +146,11 @@ class BoundTagged(Bound):
         White space alone is too little for a name that is not `close` to the opener: prose has that.
         """
         buf = engine.buf
-        first = skip_space(buf, at)
+        verdict, first = layout(buf, at, engine.limits.max_layout)
         if close and self.syntax.between and self.syntax.between in buf[at:first]:
             return YES
-        if first - at > engine.limits.max_layout:
-            return NO
-        if first == len(buf):
-            return MORE
+        if verdict != YES:
+            return verdict
         code = self.opens(engine, first)
         start, _, whole = engine.entered.words.at(buf, first, engine.final)
         if code == YES or whole:
@@ -167,9 +182,18 @@ class BoundTagged(Bound):
         name = self.quotes[1] if quoted else stage.name
         found = self._stops.get(name)
         if found is None:
-            firsts = [self.closer.first, *(pattern.first for pattern in self.parameters), *stage.chain[0].words]
-            found = self._stops[name] = Stops([self.quotes[1]] if quoted else firsts)
+            found = self._stops[name] = Stops([self.quotes[1]] if quoted else [*self._tags(), *stage.chain[0].words])
         return found
+
+    def tags(self, stage: Stage) -> Words:
+        """What may begin a tag or a marker between parameters."""
+        found = self._stops.get("\n" + stage.name)
+        if found is None:
+            found = self._stops["\n" + stage.name] = Stops([*self._tags(), *stage.words.words])
+        return found.words
+
+    def _tags(self) -> list[str]:
+        return [self.closer.first, *(pattern.first for pattern in self.parameters), *self.reserved.words]
 
     def open(self) -> Reader:
         return TaggedReader(self)

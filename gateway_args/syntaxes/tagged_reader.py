@@ -12,11 +12,11 @@ from ..engine.program import skip_space
 from ..events import Why
 from .arguments import Arguments
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Reader
-from .endings import CLOSER, IMPLIED, ending, followed
+from .endings import CLOSER, IMPLIED, ending, followed, foreign
 from .frames import Frames
 from .literals import json_string
 from .tags import half
-from .values import HELD, REFUSED, TEXT, Value, form_of
+from .values import HELD, REFUSED, TEXT, Value, form_of, is_scalar
 
 if TYPE_CHECKING:
     from ..engine.engine import Engine
@@ -32,6 +32,7 @@ _OPENED: Final = 4  # where a value's text begins
 _VALUE: Final = 5
 _JSON: Final = 6  # the body is a JSON object
 _OVER: Final = 7
+_STRAY: Final = 8  # in text behind a value that its first closer ended
 
 
 class TaggedReader(Reader):
@@ -47,6 +48,7 @@ class TaggedReader(Reader):
         "_place",
         "_quoted",
         "_stops",
+        "_stray",
         "_type",
         "_value",
         "_wrapped",
@@ -62,6 +64,7 @@ class TaggedReader(Reader):
         self._value = Value()
         self._quoted = False  # its text stands between quotes
         self._wrapped = False  # the template's white space stands before it
+        self._stray = False  # a first closer ended the last value: what follows it is no end of the call
         self._line = False  # the text before `engine.pos` ends a line
         self._stops: Stops | None = None
         self._args: Arguments | None = None
@@ -85,6 +88,8 @@ class TaggedReader(Reader):
                 code = self._header(engine)
             elif place == _JSON:
                 code = self._json(engine)
+            elif place == _STRAY:
+                code = self._skip(engine)
             else:
                 return DONE
         return code
@@ -165,10 +170,31 @@ class TaggedReader(Reader):
             engine.pos = tag.end
             self._frames.key = tag.name
             self._type = tag.type
+            self._stray = False
             self._place = _KEYED
             return YES if bound.value_open else self._begin(engine)
         half_marker = final and engine.row_at(at, False)[0] == MORE
-        return MORE if half_marker or MORE in (code, closes, opens) else self._broke(engine, Why.SHAPE)
+        if half_marker or MORE in (code, closes, opens):
+            return MORE
+        if not self._stray:
+            return self._broke(engine, Why.SHAPE)
+        reserved, further = foreign(engine, bound, self._frames, at)
+        if reserved != NO:
+            return MORE if reserved == MORE else self._broke(engine, Why.SHAPE)
+        engine.pos = further
+        engine.spoil(further, Why.STRAY)
+        self._place = _STRAY
+        return YES
+
+    def _skip(self, engine: Engine) -> int:
+        """Text up to the next tag or marker is stray."""
+        start, _, whole = self._bound.tags(engine.stage).find(engine.buf, engine.pos, engine.final)
+        engine.pos = start
+        engine.spoil(start, Why.STRAY)
+        if not whole:
+            return MORE
+        self._place = _GAP
+        return YES
 
     def _finish(self, engine: Engine) -> int:
         """The call's own closer stands at `engine.pos`."""
@@ -217,7 +243,7 @@ class TaggedReader(Reader):
         if not self._value.send(engine, lead if listed else f"{lead}{json_string(key)}: ", engine.pos):
             return BROKE
         self._frames.give()
-        self._value.begin(self._form(engine))
+        self._value.begin(self._form(engine), is_scalar(self._frames.schema(engine)))
         return YES if self._frames.kept <= engine.limits.max_held else self._broke(engine, Why.LIMIT)
 
     def _form(self, engine: Engine) -> int:
@@ -268,6 +294,7 @@ class TaggedReader(Reader):
         self._wrapped = bool(around) and size == len(around) and not self._quoted
         self._line = self._wrapped and around.endswith("\n")
         self._stops = bound.stops(engine.stage, self._quoted)
+        self._value.opens(engine, engine.limits.max_depth)
         self._place = _VALUE
         return YES
 
@@ -302,18 +329,26 @@ class TaggedReader(Reader):
         buf = engine.buf
         at = engine.pos
         verdict, how, end = NO, CLOSER, 0
+        further = at
         while True:
-            at, _, whole = stops.words.find(buf, at, engine.final)
+            at, _, whole = stops.words.find(buf, further, engine.final)
             if at == len(buf):
                 break
+            further = at + 1
             if whole:
                 line = buf[at - 1] == "\n" if at > engine.pos else self._line
-                verdict, how, end = ending(engine, self._bound, self._frames, self._quoted, line, at)
+                verdict, how, end = ending(engine, self._bound, self._frames, self._value, self._quoted, line, at)
+                if verdict == NO and not self._quoted:
+                    reserved, further = foreign(engine, self._bound, self._frames, at)
+                    if reserved == YES:
+                        if self._value.grow(engine, at, self._bound.syntax.python):
+                            engine.why = Why.SHAPE
+                        return BROKE
+                    verdict = reserved
             else:
                 verdict = MORE
             if verdict != NO:
                 break
-            at += 1
         if verdict == YES:
             return self._close(engine, at, how, end)
         if not engine.final:
@@ -363,6 +398,7 @@ class TaggedReader(Reader):
         at += shift
         end += shift
         self._place = _GAP
+        self._stray = how == CLOSER and value.form == HELD
         engine.pos = at if how == IMPLIED else end
         if value.form == REFUSED:
             engine.spoil(engine.pos, Why.DUPLICATE)
@@ -403,12 +439,13 @@ class TaggedReader(Reader):
             self._quoted,
             self._wrapped,
             self._line,
+            self._stray,
             None if self._args is None else self._args.save(),
             self.whole,
         ]
 
     def load(self, saved: list[object]) -> None:
-        place, name, id, frames, type, value, quoted, wrapped, line, args, whole = saved
+        place, name, id, frames, type, value, quoted, wrapped, line, stray, args, whole = saved
         self._place = int(place)  # type: ignore[call-overload]
         self._name = str(name)
         self._id = None if id is None else str(id)
@@ -418,5 +455,6 @@ class TaggedReader(Reader):
         self._quoted = bool(quoted)
         self._wrapped = bool(wrapped)
         self._line = bool(line)
+        self._stray = bool(stray)
         self._args = None if args is None else Arguments.load(args)  # type: ignore[arg-type]
         self.whole = bool(whole)

@@ -11,11 +11,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ..events import Why
+from ..strict_json.acceptor import Acceptor
 from .literals import as_json, json_string_fragment
 
 if TYPE_CHECKING:
     from ..engine.engine import Engine
-    from ..schema.value_types import ValueType
+    from ..schema.value_types import JsonType, ValueType
 
 # How a value is written.
 TEXT: Final = 0  # a string, as it grows
@@ -36,25 +37,60 @@ def form_of(type: ValueType | None) -> int:
     return LOOSE if type.admits("string") else HELD
 
 
+def is_scalar(type: ValueType | None) -> bool:
+    """Whether no value of this type has a string in it."""
+    kinds: tuple[JsonType, ...] = ("string", "object", "array")
+    return type is not None and not type.untyped and not any(type.admits(kind) for kind in kinds)
+
+
 class Value:
     """The values of one call, one after the other; the current one in the making.
 
     False from a method: a limit was met, `engine.why` and `engine.pos` say which and where.
     """
 
-    __slots__ = ("_quoted", "form", "sent")
+    __slots__ = ("_json", "_json_end", "_quoted", "_scalar", "form", "sent")
 
     def __init__(self) -> None:
         self.form = TEXT
         self.sent = 0  # characters of the call's fragments
         self._quoted = False  # the opening quote is written
+        self._scalar = False  # the value has no string in it
+        self._json: Acceptor | None = None  # reads along in a list or an object, to know where strings are
+        self._json_end = 0  # how far in all of the text it has read
 
-    def begin(self, form: int) -> None:
+    def begin(self, form: int, scalar: bool = False) -> None:
+        """The next value; `scalar`: no value of its type has a string in it."""
         self.form = form
         self._quoted = False
+        self._scalar = scalar
+        self._json = None
+
+    def opens(self, engine: Engine, max_depth: int) -> None:
+        """The value's text begins at `engine.pos`."""
+        if self.form == HELD and not self._scalar:
+            self._json = Acceptor(max_depth)
+            self._json_end = engine.offset(engine.pos)
+
+    def ends_at_first_closer(self, engine: Engine, at: int) -> bool:
+        """Whether a closer at `at` ends the value whatever follows it: its type has no string that could hold one."""
+        if self.form != HELD:
+            return False
+        if self._scalar:
+            return True
+        self._read_along(engine, at)
+        return self._json is not None and not self._json.refused and not self._json.in_string
+
+    def _read_along(self, engine: Engine, end: int) -> None:
+        if self._json is not None:
+            start = self._json_end - engine.offset(0)
+            self._json.feed(engine.buf, start, end)
+            self._json_end += max(0, end - start)
 
     def grow(self, engine: Engine, end: int, python: bool) -> bool:
         """The text up to `end` is the value's."""
+        if self._json is not None:
+            self._read_along(engine, end)
         engine.pos = end
         form = self.form
         if form == MAYBE_NULL:
@@ -155,13 +191,17 @@ class Value:
         self.grow(engine, len(text), False)
 
     def save(self) -> list[object]:
-        return [self.form, self.sent, self._quoted]
+        along = None if self._json is None else list(self._json.state)
+        return [self.form, self.sent, self._quoted, self._scalar, along, self._json_end]
 
     def load(self, saved: list[object]) -> None:
-        form, sent, quoted = saved
+        form, sent, quoted, scalar, along, along_end = saved
         self.form = int(form)  # type: ignore[call-overload]
         self.sent = int(sent)  # type: ignore[call-overload]
         self._quoted = bool(quoted)
+        self._scalar = bool(scalar)
+        self._json = None if along is None else Acceptor.restore(along)  # type: ignore[arg-type]
+        self._json_end = int(along_end)  # type: ignore[call-overload]
 
 
 def _maybe_null(engine: Engine, end: int, python: bool) -> bool:
