@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common import UsageError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from ..contract import Case, Report
+    from ..contract import Case, Corpus, Report
 
 
 def add(commands: argparse._SubParsersAction[Any]) -> None:
@@ -24,7 +25,11 @@ def add(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "format", nargs="*", metavar="FORMAT", help="a name, an alias or a .toml file; all when left out"
     )
-    parser.add_argument("--corpus", metavar="FILE", help="the cases, for one format; its own corpus when left out")
+    parser.add_argument(
+        "--corpus",
+        metavar="FILE",
+        help="the cases, for one format; its own corpus, or the one beside its file, when left out",
+    )
     parser.add_argument("--report", choices=("json", "html"), help="write a report instead of text")
     parser.add_argument(
         "-j", "--jobs", type=int, metavar="N", help="formats checked at once; as many as there are cores when left out"
@@ -69,21 +74,41 @@ def _reports(args: argparse.Namespace) -> Iterator[Report]:
             progress.clear()
 
 
-def _pairs(names: list[str], path: str | None) -> Iterator[tuple[str, Any]]:
+def _pairs(names: list[str], path: str | None) -> Iterator[tuple[str, Corpus]]:
     """The formats with their corpora."""
     from .. import contract, formats
 
     if path is not None:
         if len(names) > 1:
             raise UsageError("--corpus goes with one format")
-        corpus = contract.read(path)
-        yield names[0] if names else corpus.format, corpus
+        yield _pair(names[0] if names else None, path)
         return
     for name in names or contract.names():
         if name.endswith(".toml"):
-            raise UsageError(f"{name}: a table of your own needs --corpus FILE")
-        own = contract.names()
-        yield name, contract.load(name if name in own else formats.load(name).name)
+            own = contract.beside(name)
+            if own is None:
+                raise UsageError(
+                    f"{name}: a table of your own needs --corpus FILE, or its corpus beside it: "
+                    f"{Path(name).stem}_corpus.toml"
+                )
+            yield _pair(name, str(own))
+        else:
+            yield name, contract.load(name if name in contract.names() else formats.load(name).name)
+
+
+def _pair(name: str | None, path: str) -> tuple[str, Corpus]:
+    """This format with the corpus in this file, which must be the format's."""
+    from .. import contract, formats
+
+    corpus = contract.read(path)
+    if name is None:
+        return corpus.format, corpus
+    table = name if name == corpus.format else formats.load(name).name
+    if table != corpus.format:
+        raise UsageError(
+            f"{path}: a corpus of the format {corpus.format!r}, not of {table!r}; write format = {table!r}"
+        )
+    return name, corpus
 
 
 class _Progress:

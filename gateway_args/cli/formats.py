@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[Any]) -> None:
     show = actions.add_parser("show", help="one format: markers, states, calls, models")
     show.add_argument("format", metavar="FORMAT", help="a name, an alias or a .toml file")
     show.set_defaults(run=_show)
-    check = actions.add_parser("check", help="whether tables can be read; status 2 names the first mistake")
+    check = actions.add_parser("check", help="whether tables are sound; status 2 with every mistake and its line")
     check.add_argument("format", nargs="+", metavar="FORMAT")
     check.set_defaults(run=_check)
 
@@ -116,10 +116,23 @@ def _notes(fmt: Format) -> str:
 
 
 def _check(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..formats import catalogue, lint
+
+    status = 0
     for name in args.format:
+        path = Path(name) if name.endswith(".toml") else catalogue.current().file(name)
+        found = lint.check(path)
+        for finding in found:
+            place = path.name if finding.line is None else f"{path.name}:{finding.line}"
+            print(f"gateway-args formats: {place}: {finding.problem}", file=sys.stderr)
+        if found:
+            status = 2
+            continue
         fmt = format_named(name)
         print(f"{name}: sound ({len(fmt.markers)} markers, {len(fmt.states)} states, {len(fmt.calls)} call syntaxes)")
-    return 0
+    return status
 
 
 def _inverted(pairs: dict[str, str]) -> dict[str, list[str]]:

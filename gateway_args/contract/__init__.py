@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from .check import check
 from .chunkings import QUICK, STANDARD, Chunkings
-from .corpus import Case, Corpus, CorpusError, Expected, ExpectedCall, Piece, load, names, normalise, parse, read
+from .corpus import (
+    Case,
+    Corpus,
+    CorpusError,
+    Expected,
+    ExpectedCall,
+    Piece,
+    beside,
+    load,
+    names,
+    normalise,
+    parse,
+    read,
+)
 from .kinds import KINDS
 from .oracle import OracleMissing
 from .promises import Promise
@@ -35,6 +48,7 @@ __all__ = [
     "Subject",
     "TokenSubject",
     "assert_holds",
+    "beside",
     "check",
     "load",
     "names",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from .. import _data
 from ..errors import GatewayArgsError
 from ..events import Why
+from ..formats import ENVIRONMENT
 from ..limits import Limits
 from .kinds import KINDS, OPTIONAL
 
@@ -118,16 +120,31 @@ def normalise(text: str) -> str:
 
 
 def names() -> list[str]:
-    """The formats that have a corpus in this package."""
-    return sorted(path.stem for path in _data.folder("contract").glob("*.toml"))
+    """The formats that have a corpus: in this package, or in the folder that `GATEWAY_ARGS_FORMATS` names."""
+    found = {path.stem for path in _data.folder("contract").glob("*.toml")}
+    folder = os.environ.get(ENVIRONMENT)
+    if folder:
+        found |= {path.stem for path in Path(folder).glob("contract/*.toml")}
+        found |= {path.stem.removesuffix("_corpus") for path in Path(folder).glob("*_corpus.toml")}
+    return sorted(found)
 
 
 def load(name: str) -> Corpus:
-    """The corpus of that format as this package ships it."""
-    path = _data.folder("contract") / f"{name}.toml"
+    """The corpus of that format: from the folder that `GATEWAY_ARGS_FORMATS` names, or as this package ships it."""
+    folder = os.environ.get(ENVIRONMENT)
+    path = beside(Path(folder) / f"{name}.toml") if folder else None
+    if path is None:
+        path = _data.folder("contract") / f"{name}.toml"
     if not path.is_file():
         raise CorpusError(f"no corpus for the format '{name}'{_near(name, names())}")
     return read(path)
+
+
+def beside(table: str | PathLike[str]) -> Path | None:
+    """The corpus beside a table's file, `NAME_corpus.toml` or `contract/NAME.toml`; None where there is none."""
+    path = Path(table)
+    places = (path.with_name(f"{path.stem}_corpus.toml"), path.parent / "contract" / f"{path.stem}.toml")
+    return next((place for place in places if place.is_file()), None)
 
 
 def read(path: str | PathLike[str]) -> Corpus:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import types
 import typing
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
+from ..engine.program import SPACE
 from ..errors import FormatError
 from ..syntaxes.header import check as check_header
 from ..syntaxes.registry import SYNTAXES
 from .table import Format, Marker, State, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..syntaxes.base import Syntax
 
@@ -33,29 +36,66 @@ _TABLE: dict[str, Any] = {
     "after_start": str,
     "ids": Literal["call", "alnum9"],
 }
-_OTHER_KEYS = ("turn_end", "markers", "states", "calls")
+_SECTIONS = ("markers", "states", "calls")
+_OTHER_KEYS = ("turn_end", *_SECTIONS)
+_PLACE: Final = re.compile(r"\{\w+\}")
+_Part = typing.TypeVar("_Part")
+
+MAX_TEXT: Final = 256
+"""Characters of a marker, and of a text that a syntax looks for: longer ones are no marker of any model."""
+
+MAX_TOKENS: Final = 2048
+"""Markers that may be single tokens: each stands in the engine's text as one private character of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A mistake in a table: its place, and what is wrong there with how to put it right."""
+
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}" if self.path else self.text
+
+
+class _Wrong(Exception):
+    """A part of a table cannot be read; what is wrong was noted."""
 
 
 class _Builder:
-    """One table being read; every complaint starts with the format's name and the path."""
+    """One table being read. All mistakes are noted; a part that has one is left out of what is built."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def note(self, path: str, problem: str) -> None:
+        self.problems.append(Problem(path, problem))
 
     def fail(self, path: str, problem: str) -> NoReturn:
-        raise FormatError(f"{self.name}: {path}: {problem}" if path else f"{self.name}: {problem}")
+        self.note(path, problem)
+        raise _Wrong
 
-    def known(self, path: str, word: str, words: Iterable[str], what: str) -> None:
+    def known(self, path: str, word: str, words: Iterable[str], what: str) -> bool:
         known = list(words)
         if word not in known:
-            self.fail(path, f"no {what} named {word!r}{_near(word, known)}")
+            self.note(path, f"no {what} named {word!r}{_near(word, known)}")
+        return word in known
 
     def keys(self, path: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
         words = list(known)
         for key in table:
             if key not in words:
-                at = f"{path}.{key}" if path else key
-                self.fail(at, f"unknown key{_near(key, words)}")
+                self.note(f"{path}.{key}" if path else key, f"unknown key{_near(key, words)}")
+
+    def values(self, path: str, table: Mapping[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of these keys, each as its type has it, less those that are wrong."""
+        found = {}
+        for key, kind in kinds.items():
+            if key in table:
+                with suppress(_Wrong):
+                    found[key] = self.value(f"{path}.{key}" if path else key, table[key], kind)
+        return found
 
     def value(self, path: str, value: Any, kind: Any) -> Any:
         """The value as this type has it, lists as tuples."""
@@ -85,31 +125,52 @@ class _Builder:
             self.fail(path, f"{_shown(value)} is no table")
         return typing.cast("Mapping[str, Any]", value)
 
+    def parts(self, table: Mapping[str, Any], key: str, read: Callable[[str, Any], _Part]) -> dict[str, _Part]:
+        """The parts of one of the table's sections by name, less those that are wrong."""
+        found = {}
+        with suppress(_Wrong):
+            for name, item in self.table(key, table.get(key, {})).items():
+                with suppress(_Wrong):
+                    found[name] = read(name, item)
+        return found
+
     # ------------------------------------------------------------------------------
 
     def marker(self, path: str, name: str, value: Any) -> Marker:
         table = self.table(path, value)
         kinds = {"text": str, "token": bool, "certain": bool, "before": str, "after": str}
         self.keys(path, table, kinds)
-        said = {key: self.value(f"{path}.{key}", item, kinds[key]) for key, item in table.items()}
-        if not said.get("text"):
-            self.fail(f"{path}.text", "a marker needs a text that is not empty")
+        said = self.values(path, table, kinds)
         for key in ("before", "after"):
-            if said.get(key, "").strip(" \t\n\r"):
-                self.fail(f"{path}.{key}", "layout is white space only")
-        if not said["text"].strip(" \t\n\r"):
+            if said.get(key, "").strip(SPACE):
+                self.note(f"{path}.{key}", "layout is white space only")
+        text = said.get("text", table.get("text", ""))
+        if text == "":
+            self.fail(f"{path}.text", "a marker needs a text that is not empty")
+        if "text" not in said:
+            raise _Wrong
+        if not text.strip(SPACE):
             self.fail(f"{path}.text", "a marker of white space only; say it as layout (before, after)")
+        self.length(f"{path}.text", text)
         return Marker(name, **said)
+
+    def length(self, path: str, text: str) -> None:
+        if len(text) > MAX_TEXT:
+            self.fail(path, f"{len(text)} characters; a text that is looked for has at most {MAX_TEXT}")
 
     def turn_end(self, value: Any) -> tuple[Marker, ...]:
         if not isinstance(value, list):
             self.fail("turn_end", f"{_shown(value)} is no list")
-        found = []
+        found: dict[str, Marker] = {}
         for n, item in enumerate(value):
             path = f"turn_end[{n}]"
             entry = {"text": item, "token": True} if isinstance(item, str) else item
-            found.append(self.marker(path, f"turn_end[{n}]", entry))
-        return tuple(found)
+            with suppress(_Wrong):
+                marker = self.marker(path, path, entry)
+                if marker.text in found:
+                    self.fail(path, f"the same text as {found[marker.text].name}; take one out")
+                found[marker.text] = marker
+        return tuple(found.values())
 
     def state(self, name: str, value: Any) -> State:
         path = f"states.{name}"
@@ -121,13 +182,14 @@ class _Builder:
             "bare": Literal["start", "anywhere", "whole"],
         }
         self.keys(path, table, [*kinds, "on"])
+        said = self.values(path, table, kinds)
+        on = self.table(f"{path}.on", table.get("on", {}))
+        on = {marker: self.value(f"{path}.on.{marker}", target, str) for marker, target in on.items()}
         if "kind" not in table:
             self.fail(f"{path}.kind", "a state needs a kind: 'content', 'reasoning', 'wrapper' or 'call'")
-        said = {key: self.value(f"{path}.{key}", item, kinds[key]) for key, item in table.items() if key != "on"}
-        on = self.table(f"{path}.on", table.get("on", {}))
-        for marker, target in on.items():
-            self.value(f"{path}.on.{marker}", target, str)
-        return State(name, on=types.MappingProxyType(dict(on)), **said)
+        if said.keys() != table.keys() & kinds.keys():
+            raise _Wrong
+        return State(name, on=types.MappingProxyType(on), **said)
 
     def syntax(self, name: str, value: Any) -> Syntax:
         path = f"calls.{name}"
@@ -135,79 +197,115 @@ class _Builder:
         if "syntax" not in table:
             self.fail(f"{path}.syntax", f"a call needs a syntax: {', '.join(map(repr, SYNTAXES))}")
         self.value(f"{path}.syntax", table["syntax"], str)
-        self.known(f"{path}.syntax", table["syntax"], SYNTAXES, "call syntax")
+        if not self.known(f"{path}.syntax", table["syntax"], SYNTAXES, "call syntax"):
+            raise _Wrong
         kind = SYNTAXES[table["syntax"]]
         hints = typing.get_type_hints(kind)
         known = {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
         self.keys(path, table, ["syntax", *known])
-        said = {key: self.value(f"{path}.{key}", item, known[key]) for key, item in table.items() if key != "syntax"}
+        said = self.values(path, table, known)
         for field in fields(kind):  # type: ignore[arg-type]
-            if field.default is MISSING and field.name not in said:
-                self.fail(f"{path}.{field.name}", "missing")
+            if field.default is MISSING and field.name not in table:
+                self.note(f"{path}.{field.name}", "missing")
         for n, pattern in enumerate(said.get("header", ())):
             problem = check_header(pattern)
             if problem:
-                self.fail(f"{path}.header[{n}]", problem)
+                self.note(f"{path}.header[{n}]", problem)
+        for key, item in said.items():
+            for n, text in enumerate(item if isinstance(item, tuple) else (item,)):
+                if isinstance(text, str):
+                    for literal in _PLACE.split(text):
+                        self.length(f"{path}.{key}[{n}]" if isinstance(item, tuple) else f"{path}.{key}", literal)
+        if said.keys() != table.keys() & known.keys() or any(p.path.startswith(f"{path}.") for p in self.problems):
+            raise _Wrong
         syntax = kind(**said)
         fault = syntax.check()
         if fault is not None:
             self.fail(f"{path}.{fault[0]}", fault[1])
         return syntax
 
-    def build(self, table: Mapping[str, Any]) -> Format:
+    def build(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        """What the table says, as `Format` takes it; not all there where problems were noted."""
         self.keys("", table, [*_TABLE, *_OTHER_KEYS])
-        said = {key: self.value(key, table[key], kind) for key, kind in _TABLE.items() if key in table}
-        markers = {
-            name: self.marker(f"markers.{name}", name, item)
-            for name, item in self.table("markers", table.get("markers", {})).items()
-        }
-        calls = {name: self.syntax(name, item) for name, item in self.table("calls", table.get("calls", {})).items()}
-        states = {name: self.state(name, item) for name, item in self.table("states", table.get("states", {})).items()}
-        if not states:
-            self.fail("states", "no state to start in; the first state is where an output starts")
-        self.links(markers, states, calls)
-        if "summary" not in said:
-            self.fail("summary", "missing; one sentence that says whose format it is")
-        said["turn_end"] = self.turn_end(table.get("turn_end", []))
-        canonical = json.dumps(table, sort_keys=True, ensure_ascii=False).encode()
-        return Format(
-            self.name,
-            states=types.MappingProxyType(states),
-            markers=types.MappingProxyType(markers),
-            calls=types.MappingProxyType(calls),
-            digest=digest_of(canonical),
-            **said,
-        )
+        said = self.values("", table, _TABLE)
+        said["markers"] = self.parts(table, "markers", lambda name, item: self.marker(f"markers.{name}", name, item))
+        said["calls"] = self.parts(table, "calls", self.syntax)
+        said["states"] = self.parts(table, "states", self.state)
+        if not table.get("states"):
+            self.note("states", "no state to start in; the first state is where an output starts")
+        self.links(said["markers"], said["states"], said["calls"], table)
+        if "summary" not in table:
+            self.note("summary", "missing; one sentence that says whose format it is")
+        with suppress(_Wrong):
+            said["turn_end"] = self.turn_end(table.get("turn_end", []))
+        markers = [*said["markers"].values(), *said.get("turn_end", ())]
+        if len({marker.text for marker in markers if marker.token}) > MAX_TOKENS:
+            self.note("markers", f"more than {MAX_TOKENS} markers that are one token")
+        return said
 
-    def links(self, markers: Mapping[str, Marker], states: Mapping[str, State], calls: Mapping[str, Syntax]) -> None:
+    def links(
+        self,
+        markers: Mapping[str, Marker],
+        states: Mapping[str, State],
+        calls: Mapping[str, Syntax],
+        table: Mapping[str, Any],
+    ) -> None:
         """Every name that is used is there, and every state can do what its kind is for."""
         texts: dict[str, str] = {}
         for name, marker in markers.items():
             if marker.text in texts:
-                self.fail(f"markers.{name}.text", f"the same text as markers.{texts[marker.text]}")
+                self.note(f"markers.{name}.text", f"the same text as markers.{texts[marker.text]}")
             texts[marker.text] = name
+        names = {key: list(part) if isinstance(part := table.get(key), dict) else [] for key in _SECTIONS}
         for state in states.values():
             path = f"states.{state.name}"
             for marker_name, target in state.on.items():
-                self.known(f"{path}.on.{marker_name}", marker_name, markers, "marker")
-                self.known(f"{path}.on.{marker_name}", target, states, "state")
+                self.known(f"{path}.on.{marker_name}", marker_name, names["markers"], "marker")
+                self.known(f"{path}.on.{marker_name}", target, names["states"], "state")
             for n, call in enumerate(state.calls):
-                self.known(f"{path}.calls[{n}]", call, calls, "call syntax")
+                self.known(f"{path}.calls[{n}]", call, names["calls"], "call syntax")
             if state.then:
-                self.known(f"{path}.then", state.then, states, "state")
+                self.known(f"{path}.then", state.then, names["states"], "state")
             if state.kind == "call" and not state.calls:
-                self.fail(f"{path}.calls", "a call state needs the call syntaxes that may stand in it")
+                self.note(f"{path}.calls", "a call state needs the call syntaxes that may stand in it")
             if state.kind == "call" and not state.on and not state.then:
-                self.fail(f"{path}.on", "nothing ends this call: give its closer here, or `then` for its value's end")
+                self.note(f"{path}.on", "nothing ends this call: give its closer here, or `then` for its value's end")
             if state.kind == "content" and bool(state.calls) != bool(state.bare):
-                self.fail(f"{path}.bare", "bare calls need `calls` and where they may stand (`bare`)")
+                self.note(f"{path}.bare", "bare calls need `calls` and where they may stand (`bare`)")
             if state.kind in ("reasoning", "wrapper") and state.calls:
-                self.fail(f"{path}.calls", f"a {state.kind} state reads no calls itself")
+                self.note(f"{path}.calls", f"a {state.kind} state reads no calls itself")
+            if state.bare:
+                for name in state.calls:
+                    self.bare(path, state, name, calls.get(name))
+
+    def bare(self, path: str, state: State, name: str, syntax: Syntax | None) -> None:
+        """A call that no marker opens begins with a character that says so, or is the whole output."""
+        if syntax is None:
+            return
+        headers = getattr(syntax, "header", ())
+        firsts = syntax.bind(str).firsts and not any(pattern.startswith("{") for pattern in headers)
+        if firsts or (state.bare == "whole" and not headers and getattr(syntax, "name", "")):
+            return
+        self.note(f"{path}.bare", f"calls.{name} can begin with any text: its syntax needs a marker that opens it")
 
 
 def build(name: str, table: Mapping[str, Any]) -> Format:
-    """The format that this table, as TOML gives it, describes."""
-    return _Builder(name).build(table)
+    """The format that this table, as TOML gives it, describes; `FormatError` with the first mistake."""
+    builder = _Builder()
+    said = builder.build(table)
+    if builder.problems:
+        raise FormatError(f"{name}: {builder.problems[0]}")
+    for section in _SECTIONS:
+        said[section] = types.MappingProxyType(said[section])
+    canonical = json.dumps(table, sort_keys=True, ensure_ascii=False).encode()
+    return Format(name, digest=digest_of(canonical), **said)
+
+
+def problems(table: Mapping[str, Any]) -> list[Problem]:
+    """All mistakes for which `build` refuses this table."""
+    builder = _Builder()
+    builder.build(table)
+    return builder.problems
 
 
 def _near(word: str, words: Iterable[str]) -> str:

@@ -62,13 +62,18 @@ class Catalogue:
         found = self._loaded.get(name)
         if found is not None and (not found[1] or stamp(found[1]) == found[2]):
             return found[0]
-        path = self.files.get(name) or self.files.get(self.aliases.get(name, ""))
-        if path is None:
-            raise FormatError(f"{name}: no format of that name{self._hint(name)}")
+        path = self.file(name)
         fmt = read(path)
         watched = "" if path.parent == self._own else str(path)  # what ships does not change
         self._loaded[name] = (fmt, watched, stamp(watched) if watched else None)
         return fmt
+
+    def file(self, name: str) -> Path:
+        """The file of the table with that name or alias."""
+        path = self.files.get(name) or self.files.get(self.aliases.get(name, ""))
+        if path is None:
+            raise FormatError(f"{name}: no format of that name{self._hint(name)}")
+        return path
 
     def _hint(self, name: str) -> str:
         import difflib

@@ -287,6 +287,11 @@ class Gemma(Syntax):
     typed: bool = False
     """A value between delimiters is typed by the tool's schema."""
 
+    def check(self) -> tuple[str, str] | None:
+        if not self.delimiter:
+            return "delimiter", "an empty text delimits no string; say what stands before and after one"
+        return None
+
     def bind(self, spell: Callable[[str], str]) -> Bound:
         return BoundGemma(self, spell)
 

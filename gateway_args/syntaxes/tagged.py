@@ -75,6 +75,8 @@ class Tagged(Syntax):
                 return f"parameter[{n}]", problem
         if not self.value_close:
             return "value_close", "missing; how a value is closed"
+        if "{" in self.value_close.replace("{name}", "", 1) or self.value_close.startswith("{name}"):
+            return "value_close", "text, with at most one {name} in it and not before it: `</{name}>`"
         if len(self.quotes) not in (0, 2):
             return "quotes", "two texts, or none"
         if self.nested and self.value_open:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CALL = 'Hi.\n<tool_call>\n{"name": "add", "arguments": {"a": 2}}\n</tool_call>'
 BROKEN_TABLE = """
 summary = "x"
+[markers]
+call = { text = "<call>" }
 [states.content]
 kind = "content"
 on = { call = "nowhere" }
@@ -220,9 +222,83 @@ def test_contract_fails_with_a_minimal_chunking_and_writes_reports(
 
 def test_contract_runs_a_table_of_ones_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('summary = "x"\n[states.content]\nkind = "content"\n')
-    (tmp_path / "corpus.toml").write_text(CORPUS.replace("{content}", "Hi."))
+    own = CORPUS.replace("{content}", "Hi.").replace("plain", "mine", 1)
+    (tmp_path / "corpus.toml").write_text(own)
     assert cli.main(["contract", str(tmp_path / "mine.toml"), "--corpus", str(tmp_path / "corpus.toml")]) == 0
     assert "1 of 1 cases hold" in capsys.readouterr().out
+    (tmp_path / "mine_corpus.toml").write_text(own)
+    assert cli.main(["contract", str(tmp_path / "mine.toml")]) == 0
+    assert "1 of 1 cases hold" in capsys.readouterr().out
+
+
+def test_a_corpus_of_another_format_is_no_evidence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('summary = "x"\n[states.content]\nkind = "content"\n')
+    path = tmp_path / "corpus.toml"
+    path.write_text(CORPUS.replace("{content}", "Hi."))
+    assert cli.main(["contract", str(tmp_path / "mine.toml"), "--corpus", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "a corpus of the format 'plain', not of 'mine'; write format = 'mine'" in said
+
+
+def test_corpora_in_the_operators_folder_are_found(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gateway_args import contract
+
+    for name in ("mine", "yours"):
+        (tmp_path / f"{name}.toml").write_text('summary = "x"\n[states.content]\nkind = "content"\n')
+    (tmp_path / "contract").mkdir()
+    text = CORPUS.replace("{content}", "Hi.")
+    (tmp_path / "mine_corpus.toml").write_text(text.replace("plain", "mine", 1))
+    (tmp_path / "contract" / "yours.toml").write_text(text.replace("plain", "yours", 1))
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    assert {"mine", "yours", "hermes"} <= set(contract.names())
+    assert cli.main(["contract", "mine", "yours", "-j", "1"]) == 0
+    assert capsys.readouterr().out.count("1 of 1 cases hold") == 2
+
+
+def test_a_table_with_many_mistakes_is_told_all_of_them_with_their_lines(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        """sumary = "x"
+turn_end = ["<end>", "<end>"]
+
+[markers]
+call = { text = "<call>", bfore = "\\n", token = "yes" }
+call_end = { text = "" }
+
+[states.content]
+kind = "content"
+on = { call = "cal" }
+
+[states.call]
+kind = "call"
+calls = ["objekt"]
+
+[calls.object]
+syntax = "jsn"
+"""
+    )
+    assert cli.main(["formats", "check", str(path), "hermes"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.startswith("hermes: sound (")
+    assert [
+        line.removeprefix("gateway-args formats: mine.toml:").split(": ")[:2] for line in captured.err.splitlines()
+    ] == [
+        ["1", "sumary"],
+        ["2", "turn_end[1]"],
+        ["5", "markers.call.bfore"],
+        ["5", "markers.call.token"],
+        ["6", "markers.call_end.text"],
+        ["10", "states.content.on.call"],
+        ["12", "states.call.on"],
+        ["14", "states.call.calls[0]"],
+        ["17", "calls.object.syntax"],
+        [" summary", "missing; one sentence that says whose format it is"],
+    ]
 
 
 def test_contract_without_llguidance_says_what_is_missing(
