@@ -32,6 +32,14 @@ class Why(StrEnum):
     LIMIT = "limit"  # text beyond one of `Limits`
 
 
+class IdKind(StrEnum):
+    """Where a call's id comes from, and so what an adapter may send of it (`CallStart.id_kind`)."""
+
+    GIVEN = "given"  # `call_ids` gave it: it goes to the client unchanged
+    DEFAULT = "default"  # the parser's `call_<index>` or the model's own: unique in this output alone
+    ALNUM9 = "alnum9"  # as DEFAULT, in a format whose template takes nine letters and digits
+
+
 @final
 @dataclass(slots=True, init=False)
 class Content:
@@ -75,7 +83,10 @@ class ReasoningEnd:
 class CallStart:
     """A call begins: `index` counts from 0, `id` is final, `name` is whole.
 
-    `declared` is whether the request's tools have that name, None when the tools are unknown.
+    `declared` is whether the request's tools have that name, None when the tools are unknown. `id_kind` says where the
+    id comes from: one that `call_ids` did not give repeats in other outputs, so adapters send an id of their own. It is
+    None in events that no parser of this package made. `judged` is set by a guard: a `CallOutcome` will say what became
+    of this call.
     """
 
     index: int
@@ -84,9 +95,19 @@ class CallStart:
     declared: bool | None
     source: str
     tokens: int | None
+    id_kind: IdKind | None
+    judged: bool
 
     def __init__(
-        self, index: int, id: str, name: str, declared: bool | None, source: str, tokens: int | None = None
+        self,
+        index: int,
+        id: str,
+        name: str,
+        declared: bool | None,
+        source: str,
+        tokens: int | None = None,
+        id_kind: IdKind | None = None,
+        judged: bool = False,
     ) -> None:
         self.index = index
         self.id = id
@@ -94,6 +115,8 @@ class CallStart:
         self.declared = declared
         self.source = source
         self.tokens = tokens
+        self.id_kind = id_kind
+        self.judged = judged
 
 
 @final

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from .engine.engine import TEXT, Engine
 from .engine.program import FIRST_PRIVATE
 from .errors import LifecycleError
-from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, ReasoningStart
+from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, IdKind, ReasoningStart
 from .formats.table import Format
 from .limits import Limits
 from .reading import Reading
@@ -102,14 +102,15 @@ class Parser:
         program = self._format.program(by_id, with_calls)
         return Engine(program, start or program.start, tools, limits, self._id, undeclared == "malformed")
 
-    def _id(self, index: int, name: str, id: str | None) -> str:
+    def _id(self, index: int, name: str, id: str | None) -> tuple[str, IdKind]:
         if self._call_ids is not None:
-            return self._call_ids(index, name)
-        if id:
-            return id
+            given = self._call_ids(index, name)
+            if not isinstance(given, str) or not given:
+                raise TypeError(f"Parser: call_ids({index}, {name!r}) returned {given!r}; expected an id, a str")
+            return given, IdKind.GIVEN
         if self._format.ids == "alnum9":
-            return _alnum9(index, name)
-        return f"call_{index}"
+            return id or _alnum9(index, name), IdKind.ALNUM9
+        return id or f"call_{index}", IdKind.DEFAULT
 
     # --------------------------------------------------------------------------------- feeding
 
@@ -244,7 +245,7 @@ class Parser:
                 engine.out.append(ReasoningStart())
             for event in kept:
                 if isinstance(event, CallStart):
-                    event.id = self._id(event.index, event.name, event.id or None)
+                    event.id, event.id_kind = self._id(event.index, event.name, event.id or None)
                 if isinstance(event, (CallStart, CallArguments, CallEnd)):
                     event.source = ""
                     engine.out.append(event)
@@ -347,8 +348,8 @@ class Parser:
         return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
 
 
-def _model_id(_index: int, _name: str, id: str | None) -> str:
-    return id or ""
+def _model_id(_index: int, _name: str, id: str | None) -> tuple[str, IdKind]:
+    return id or "", IdKind.DEFAULT
 
 
 def _require_cover(delta: Delta) -> None:

@@ -16,23 +16,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from .core import ERROR_MESSAGE, Call, Chunk, Envelope, Options
 from .core import Stream as _Stream
+from .folding import NOT_JSON, broken_ids, judged, parsed, relisted
 from .framing import DONE, dumps, frame
+from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Logprob, Options, logprob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..events import Event
+    from .core import Said
 
 _FINISH = ("stop", "tool_calls", "length", "content_filter")
 _CUT = "length"
+_LOGPROBS = ""
 
 
 class Stream(_Stream):
     """The chunks of one choice."""
 
     KIND: ClassVar[str] = "chat"
+    WAITS: ClassVar[bool] = False
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
         super().__init__(envelope, options, choice=choice)
@@ -41,21 +44,27 @@ class Stream(_Stream):
         self._before = b"data: " + before.removesuffix(b"0}]}")
         self._last: Chunk | None = None  # the chunk that ends the choice, until it is sent
 
-    # What is appended to `_out` is a delta: all around it is the same in every chunk, and encoded once.
+    # What is appended to `_out` is a delta: all around it is the same in every chunk, and encoded once. Log
+    # probabilities stand beside the delta, so they wait in it under a name that no delta has.
 
-    def chunks(self, events: Iterable[Event] = ()) -> list[Chunk]:
-        chunks = [
-            {**self._head, "choices": [{"index": self.choice, "delta": delta, "finish_reason": None}]}
-            for delta in self._fold(events)
-        ]
+    def chunks(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+        chunks = []
+        for delta in self._fold(events, logprobs):
+            beside = delta.pop(_LOGPROBS, {})
+            choice = {"index": self.choice, "delta": delta, **beside, "finish_reason": None}
+            chunks.append({**self._head, "choices": [choice]})
         if self._last is not None:
             chunks.append(self._last)
             self._last = None
         return chunks
 
-    def frames(self, events: Iterable[Event] = ()) -> bytes:
+    def frames(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
         before = self._before
-        data = b"".join([b'%b%b,"finish_reason":null}]}\n\n' % (before, dumps(delta)) for delta in self._fold(events)])
+        parts = []
+        for delta in self._fold(events, logprobs):
+            beside = b"," + dumps(delta.pop(_LOGPROBS))[1:-1] if _LOGPROBS in delta else b""
+            parts.append(b'%b%b%b,"finish_reason":null}]}\n\n' % (before, dumps(delta), beside))
+        data = b"".join(parts)
         if self._last is not None:
             data += frame(self._last)
             self._last = None
@@ -64,8 +73,11 @@ class Stream(_Stream):
     def _open(self) -> None:
         self._out.append({"role": "assistant"})
 
-    def _text(self, text: str) -> None:
-        self._out.append({"content": text})
+    def _text(self, text: str, logprobs: list[Chunk]) -> None:
+        delta: Chunk = {"content": text}
+        if logprobs:
+            delta[_LOGPROBS] = {"logprobs": {"content": [logprob(entry) for entry in logprobs], "refusal": None}}
+        self._out.append(delta)
 
     def _thought(self, text: str) -> None:
         self._out.append({self.options.reasoning: text})
@@ -82,8 +94,8 @@ class Stream(_Stream):
     def _fragment(self, call: Call, fragment: str) -> None:
         self._out.append({"tool_calls": [{"index": call.index, "function": {"arguments": fragment}}]})
 
-    def _end(self, call: Call, complete: bool) -> bool:
-        return complete
+    def _end(self, call: Call, whole: bool) -> bool:
+        return whole
 
     def _close(self, reason: str, extension: Chunk) -> None:
         if reason == "error":
@@ -96,6 +108,8 @@ class Stream(_Stream):
 
 def usage_chunk(streams: Sequence[Stream]) -> Chunk:
     """The chunk of `stream_options.include_usage`: what all choices of the response spent together."""
+    if not streams:
+        raise ValueError("expected the streams of all choices of the response, got none")
     spent = [stream.usage() for stream in streams]
     envelope = streams[0].envelope
     completion = envelope.usage.completion_tokens
@@ -120,13 +134,19 @@ def usage_chunk(streams: Sequence[Stream]) -> Chunk:
 
 def end(streams: Sequence[Stream]) -> bytes:
     """The last bytes of a response whose choices have finished: its usage where asked for, then `[DONE]`."""
+    if not streams:
+        raise ValueError("expected the streams of all choices of the response, got none")
     if streams[0].options.include_usage:
         return frame(usage_chunk(streams)) + DONE
     return DONE
 
 
 def fold(chunks: Iterable[Chunk]) -> Chunk:
-    """The completion that these chunks say, of one or several choices, as a client folds them."""
+    """The completion that these chunks say, of one or several choices, as a client folds them.
+
+    A call whose arguments are not whole stands in the choice's `incomplete_calls` (or `refused_calls`) alone, with what
+    came of them. `usage` is what the chunk of `usage_chunk` says, where it is among the chunks.
+    """
     choices: dict[int, Chunk] = {}
     whole: Chunk = {}
     usage: Chunk | None = None
@@ -138,7 +158,9 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
         for piece in chunk["choices"]:
             choice = choices.setdefault(piece["index"], {"index": piece["index"], "message": {}, "calls": {}})
             _take(choice, piece["delta"])
-            choice.update({key: value for key, value in piece.items() if key not in ("index", "delta")})
+            if (known := piece.get("logprobs")) is not None:
+                choice.setdefault("logprobs", {"content": [], "refusal": None})["content"] += known["content"]
+            choice.update({key: value for key, value in piece.items() if key not in ("index", "delta", "logprobs")})
     return {
         **whole,
         "object": "chat.completion",
@@ -147,10 +169,10 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
     }
 
 
-def whole(events: Iterable[Event], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The completion with one choice that these events say."""
     stream = Stream(envelope, options)
-    return fold([*stream.chunks(events), usage_chunk([stream])])
+    return fold([*stream.chunks(judged(events)), usage_chunk([stream])])
 
 
 def _head(envelope: Envelope) -> Chunk:
@@ -176,14 +198,15 @@ def _take(choice: Chunk, delta: Chunk) -> None:
 def _choice(choice: Chunk) -> Chunk:
     message: Chunk = {"role": "assistant", "content": None}
     message.update({key: "".join(parts) for key, parts in choice.pop("message").items()})
-    calls = choice.pop("calls")
-    if calls:
-        message["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["function"]["name"], "arguments": "".join(call["arguments"])},
-            }
-            for _, call in sorted(calls.items())
-        ]
-    return {"index": choice.pop("index"), "message": message, **choice}
+    called = []
+    unsound = broken_ids(choice)
+    broken: dict[str, Chunk] = {}
+    for _, call in sorted(choice.pop("calls").items()):
+        name, arguments = call["function"]["name"], "".join(call["arguments"])
+        if call["id"] in unsound or parsed(arguments) is NOT_JSON:
+            broken[call["id"]] = {"id": call["id"], "name": name, "arguments": arguments}
+        else:
+            called.append({"id": call["id"], "type": "function", "function": {"name": name, "arguments": arguments}})
+    if called:
+        message["tool_calls"] = called
+    return {"index": choice.pop("index"), "message": message, **choice, **relisted(choice, broken)}

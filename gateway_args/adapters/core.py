@@ -2,17 +2,20 @@
 
 `Stream` decides everything that is the same for every API, so that an adapter only says how its API spells it:
 
-- what a client is shown of a call (`parallel`), whether the call is complete, and the finish reason that follows;
+- what a client is shown of a call and when (`parallel`, `calls`), whether the call is complete, and the finish reason
+  that follows;
+- what a guard's `CallOutcome` makes of a call: the end of a call that a guard judges waits for its outcome;
 - where malformed text goes;
-- ids that are unique: the parser's default id and a repeated one become a hash of the response's id and the call's
-  place; ids of the model or of the caller's `call_ids` stay as they are;
-- the tokens spent.
+- ids: the caller's own (`call_ids`) as they are, every other one made for this response (`ids`);
+- the tokens spent, and the log probabilities of content.
 
 Malformed text: by default (`"auto"`) what comes before the first call started is content (a region that held no call:
 the model's own words, which a client has to see), and what comes after is never content: it is listed in the field
-`malformed` of the last chunk. A call that broke keeps what was sent; it is listed in `incomplete_calls`, and calls that
-`parallel=False` keeps from the client in `withheld_calls`. These three fields are the only ones that an API does not
-have, stand in the last chunk and the whole message alone, and are left out when they have nothing to say.
+`malformed` of the last chunk. `unterminated` text, the beginning of a call that the end of the output cut, is never
+content. A call that broke keeps what was sent; it is listed in `incomplete_calls`, one that a guard refused in
+`refused_calls` with its code and path, and calls that `parallel=False` keeps from the client in `withheld_calls`. These
+four fields are the only ones that an API does not have, stand in the last chunk and the whole message alone, and are
+left out when they have nothing to say.
 
 The finish is honest: `tool_calls` stays only when a call that the client was shown is complete. A reason that an API
 has no word for (`cancelled`, an engine's own) is spelled as that API spells a cut output; `error` is the API's error.
@@ -21,12 +24,12 @@ has no word for (`cancelled`, an engine's own) is spelled as that API spells a c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-import orjson
-
+from ..decoder.calls import CallOutcome
+from ..decoder.outcomes import Refused
 from ..errors import LifecycleError
 from ..events import (
     CallArguments,
@@ -43,85 +46,19 @@ from ..events import (
     Why,
 )
 from ..reading import Aside
+from . import ids, state
 from .escapes import split
-from .framing import dumps, frames
+from .framing import frames
+from .values import Call, Chunk, Envelope, Logprob, Options, Usage, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Sequence
 
-Chunk = dict[str, Any]
-MalformedTo = Literal["auto", "content", "extension", "hide"]
+Said = Event | CallOutcome
+"""What a parser says, or a guard."""
 
-ERROR_MESSAGE = "the engine ended the output with an error"
-_VERSION = 1
-
-
-@dataclass(slots=True)
-class Usage:
-    """Tokens of a request; what is None is taken from the events, which know it when the parser was fed token ids."""
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-@dataclass(slots=True)
-class Envelope:
-    """What the caller knows of a response, given once.
-
-    `usage` and `stop_sequence` (the caller's own stop string that ended the output, for Messages) are read when the
-    output ends and may be filled in until then. `extra` is fields of the API that are sent as they are: in every chunk
-    (Chat), in the response object (Responses: the request's `tools`, `tool_choice`…), in the message (Messages).
-    """
-
-    id: str
-    model: str
-    created: int
-    usage: Usage = field(default_factory=Usage)
-    stop_sequence: str | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The choices of an operator, one set for all three APIs.
-
-    `malformed`: see the module. `hook` is called at the end with each stretch of malformed text that is no content,
-    whatever the client is told. `parallel=False`: a client is shown the first call only. `reasoning` names the field of
-    a Chat delta that carries thoughts; `include_usage` is Chat's `stream_options.include_usage`. `signature` is what a
-    Messages thinking block is signed with: "" as an empty field, None leaves the field out.
-    """
-
-    malformed: MalformedTo = "auto"
-    hook: Callable[[Aside], None] | None = None
-    parallel: bool = True
-    reasoning: str = "reasoning_content"
-    include_usage: bool = False
-    signature: str | None = ""
-
-    def __post_init__(self) -> None:
-        if self.malformed not in get_args(MalformedTo):
-            raise ValueError(
-                f"Options: malformed is {self.malformed!r}; it is one of {', '.join(get_args(MalformedTo))}"
-            )
-
-
-@dataclass(slots=True)
-class Call:
-    """The call being read: `index` among the calls shown, `held` the fragments that the client was not sent.
-
-    `tail` is the beginning of an escape, which waits for its end. `refused` is an adapter's word that its API cannot
-    show these arguments. A call that was never `shown` is listed with its arguments.
-    """
-
-    index: int
-    id: str
-    name: str
-    shown: bool
-    refused: bool = False
-    tail: str = ""
-    held: list[str] = field(default_factory=list)
+_CLOSERS: Final = {"{": "}", "[": "]", '"': '"'}
+_SPACE: Final = " \t\n\r"
 
 
 class Stream(ABC):
@@ -129,103 +66,155 @@ class Stream(ABC):
 
     KIND: ClassVar[str]
     CALL_PREFIX: ClassVar[str] = "call_"
-    # What `snapshot` carries: JSON values by construction. Adapters add their own.
-    STATE: ClassVar[tuple[str, ...]] = (
-        "_opened", "_finished", "_started", "_shown", "_any_complete", "_ids", "_tokens", "_reasoning_tokens",
-        "_asides", "_after_malformed", "_pending", "_incomplete", "_withheld",
-    )  # fmt: skip
+    WAITS: ClassVar[bool] = True  # whether the last chunk carries the usage, and so waits for it
+    # What `snapshot` carries: attributes that are JSON values. Adapters add their own.
+    STATE: ClassVar[Mapping[str, state.Check]] = {
+        "_opened": state.boolean,
+        "_finished": state.boolean,
+        "_started": state.boolean,
+        "_shown": state.count,
+        "_calls": state.calls,
+        "_tokens": state.count,
+        "_reasoning_tokens": state.count_or_none,
+        "_asides": state.stretches,
+        "_after_malformed": state.boolean,
+        "_pending": state.texts,
+        "_logprobs": state.objects,
+        "_incomplete": state.objects,
+        "_refused": state.objects,
+        "_withheld": state.objects,
+        "_reason": state.text_or_none,
+        "_verdicts": state.verdicts,
+    }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
+        self.options = checked(envelope, options)
         self.envelope = envelope
-        self.options = options or Options()
         self.choice = choice
         self._out: list[Chunk] = []
         self._opened = False
         self._finished = False
         self._started = False
         self._shown = 0
-        self._any_complete = False
-        self._ids: dict[str, bool] = {}
+        self._calls: list[list[Any]] = []  # number, id, name, whole: the calls that are over
         self._tokens = 0
         self._reasoning_tokens: int | None = None
-        self._asides: list[tuple[list[str], str]] = []
+        self._asides: list[list[str]] = []  # stretches of malformed text: why, then its parts
         self._after_malformed = False
         self._pending: list[str] = []
+        self._queue: deque[Event] = deque()  # what came behind a call that waits for its outcome
+        self._verdicts: dict[str, Chunk | None] = {}  # outcomes of calls in there: None, or the refusal
+        self._logprobs: list[Chunk] = []
         self._incomplete: list[Chunk] = []
+        self._refused: list[Chunk] = []
         self._withheld: list[Chunk] = []
+        self._reason: str | None = None  # the finish reason, while the last chunk waits for `end`
         self._call: Call | None = None
 
-    def chunks(self, events: Iterable[Event] = ()) -> list[Chunk]:
-        """The chunks that these events cause; the first time also those that open the stream, events or not."""
-        return self._fold(events)
+    def chunks(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+        """The chunks that these events cause; the first time also those that open the stream, events or not.
 
-    def frames(self, events: Iterable[Event] = ()) -> bytes:
+        `events` is what one `feed` or `finish` of a parser or a guard returned. `logprobs` has an entry for each token
+        of the delta that was fed. TypeError names what is no event.
+        """
+        return self._fold(events, logprobs)
+
+    def frames(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
         """The same as server-sent events."""
-        return frames(self._fold(events))
+        return frames(self._fold(events, logprobs))
 
-    def _fold(self, events: Iterable[Event]) -> list[Chunk]:
+    def last(self) -> list[Chunk]:
+        """The chunks that `Options.late_usage` kept until the usage is known; none where nothing waits."""
+        out = self._out = []
+        if self._reason is not None:
+            reason, self._reason = self._reason, None
+            self._conclude(reason)
+        return out
+
+    def _fold(self, events: Iterable[Said], logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+        if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
+            raise TypeError(f"expected the events of a feed or finish, got {events!r:.80}")
         out = self._out = []
         if not self._opened:
             self._opened = True
             self._open()
-        after_malformed = self._after_malformed
+        if logprobs:
+            self._logprobs += [dict(entry) for entry in logprobs]
         for event in events:
-            if self._finished:
-                raise LifecycleError("the stream has finished: an adapter takes nothing after `Finish`")
+            self._step(event)
+        return out
+
+    def _step(self, event: Said) -> None:
+        call = self._call
+        if call is not None:
+            if call.due:
+                self._while_due(call, event)
+                return
             if type(event) is CallArguments:  # nearly every delta of a long call: before the cases, for speed
-                call = self._call
-                if call is None:
-                    raise LifecycleError("call arguments outside of a call: `CallStart` comes first")
                 if event.tokens:
                     self._tokens += event.tokens
-                after_malformed = False
+                if self._logprobs:
+                    self._use_logprobs(event.tokens)
+                self._after_malformed = False
+                if call.show == "held":
+                    call.source.append(event.source)
                 json = event.json
                 if json:
                     if json[-1] == "\\" or call.tail or "\\u" in json:
                         json, call.tail = split(call.tail + json)
                         json = self._escapes(json)
-                    if not call.shown:
-                        call.held.append(json)
-                    elif json:
-                        self._fragment(call, json)
-                continue
-            match event:
-                case Content():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    if event.text:
-                        self._text(event.text)
-                case Reasoning():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    if event.text:
-                        self._thought(event.text)
-                case Dropped():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    if not event.text:
-                        continue  # a token without text parts no neighbours
-                case Malformed():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    self._malformed(event, joined=after_malformed)
-                case CallStart():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    self._call_starts(event)
-                case CallEnd():
-                    if event.tokens:
-                        self._tokens += event.tokens
-                    self._call_ends(event.complete)
-                case ReasoningStart():
-                    pass
-                case ReasoningEnd():
-                    self._thought_over()
-                case Finish():
-                    self._finish(event)
-            after_malformed = type(event) is Malformed
-        self._after_malformed = after_malformed
-        return out
+                    if json:
+                        self._grow_call(call, json)
+                return
+        self._take(event)
+
+    def _take(self, event: Said) -> None:
+        if self._finished and not isinstance(event, CallOutcome):
+            raise LifecycleError("the stream has finished: an adapter takes nothing after `Finish`")
+        match event:
+            case Content():
+                self._spend(event.tokens)
+                probable = self._use_logprobs(event.tokens) if self._logprobs else []
+                if event.text:
+                    self._text(event.text, probable)
+            case Reasoning():
+                self._spend(event.tokens)
+                self._use_logprobs(event.tokens)
+                if event.text:
+                    self._thought(event.text)
+            case Dropped():
+                self._spend(event.tokens)
+                if event.tokens:
+                    self._use_logprobs(event.tokens)
+                if not event.text:
+                    return  # a token without text parts no neighbours
+                if self._call is not None and self._call.show == "held":
+                    self._call.source.append(event.text)
+            case Malformed():
+                self._spend(event.tokens)
+                self._use_logprobs(event.tokens)
+                self._malformed(event.text, event.why, joined=self._after_malformed)
+            case CallStart():
+                self._spend(event.tokens)
+                self._use_logprobs(event.tokens)
+                self._call_starts(event)
+            case CallEnd():
+                self._spend(event.tokens)
+                self._use_logprobs(event.tokens)
+                self._call_ends(event)
+            case CallArguments():
+                raise LifecycleError("call arguments outside of a call: `CallStart` comes first")
+            case ReasoningStart():
+                pass
+            case ReasoningEnd():
+                self._thought_over()
+            case Finish():
+                self._finish(event)
+            case CallOutcome():
+                self._outcome(event)
+            case _:
+                raise TypeError(f"expected an event, got {event!r:.80}: pass what one feed or finish returned")
+        self._after_malformed = type(event) is Malformed
 
     @property
     def finished(self) -> bool:
@@ -246,30 +235,21 @@ class Stream(ABC):
 
         It is small in Chat and Messages; a Responses stream ends with all that it said, so it carries that.
         """
-        state = {name: getattr(self, name) for name in self.STATE}
-        call = self._call
-        state["_call"] = call and [call.index, call.id, call.name, call.shown, call.refused, call.tail, call.held]
-        return dumps({"version": _VERSION, "kind": self.KIND, "choice": self.choice, "state": state})
+        values = {name: getattr(self, name) for name in self.STATE}
+        return state.save(self.KIND, self.choice, values, self._call, self._queue)
 
     @classmethod
     def restore(cls, data: bytes, envelope: Envelope, options: Options | None = None) -> Self:
-        """The stream that `snapshot` was taken of; the envelope and the options are to be those it had."""
-        try:
-            saved = orjson.loads(data)
-            version, kind = saved["version"], saved["kind"]
-        except (orjson.JSONDecodeError, LookupError, TypeError):
-            raise LifecycleError("this is no snapshot of an adapter's stream") from None
-        if (version, kind) != (_VERSION, cls.KIND):
-            raise LifecycleError(
-                f"this snapshot is of a {kind} stream, version {version}: "
-                f"a {cls.KIND} stream, version {_VERSION}, cannot go on from it"
-            )
-        stream = cls(envelope, options, choice=saved["choice"])
-        state = saved["state"]
-        call = state.pop("_call")
-        for name, value in state.items():
-            setattr(stream, name, value)
-        stream._call = call and Call(*call)
+        """The stream that `snapshot` was taken of; the envelope and the options are to be those it had.
+
+        `LifecycleError`: bytes that are no snapshot of a stream of this API.
+        """
+        choice, values, call, queue = state.load(data, cls.KIND, cls.STATE)
+        stream = cls(envelope, options, choice=choice)
+        for name in cls.STATE:
+            setattr(stream, name, values[name])
+        stream._call = call
+        stream._queue.extend(queue)
         return stream
 
     # What an adapter says. Each appends to `self._out`.
@@ -278,7 +258,7 @@ class Stream(ABC):
     def _open(self) -> None: ...
 
     @abstractmethod
-    def _text(self, text: str) -> None: ...
+    def _text(self, text: str, logprobs: list[Chunk]) -> None: ...
 
     @abstractmethod
     def _thought(self, text: str) -> None: ...
@@ -297,86 +277,209 @@ class Stream(ABC):
         return fragment
 
     @abstractmethod
-    def _end(self, call: Call, complete: bool) -> bool:
+    def _end(self, call: Call, whole: bool) -> bool:
         """Close the call; whether the client has a whole call of it."""
 
     @abstractmethod
     def _close(self, reason: str, extension: Chunk) -> None: ...
 
-    # What is the same for all.
+    # Calls.
 
     def _call_starts(self, event: CallStart) -> None:
         self._started = True
-        id = event.id
-        if not id or id == f"call_{event.index}" or id in self._ids:
-            id = self.CALL_PREFIX + self._digest(f"call/{event.index}")
-        self._ids[id] = True
-        shown = self.options.parallel or self._shown == 0
-        self._call = Call(self._shown, id, event.name, shown)
-        if shown:
-            self._shown += 1
-            self._start(self._call)
+        id = ids.call_id(self.CALL_PREFIX, self.envelope.id, self.choice, event, {over[1] for over in self._calls})
+        show = "held" if self.options.calls == "complete" else "shown"
+        if not self.options.parallel and self._shown:
+            show = "withheld"
+        self._call = call = Call(event.index, id, event.name, show, event.judged)
+        call.refusal = self._verdicts.get(str(event.index))
+        if show == "shown":
+            self._show(call)
+        elif show == "held":
+            call.source.append(event.source)
 
-    def _call_ends(self, complete: bool) -> None:
+    def _show(self, call: Call) -> None:
+        call.index = self._shown
+        self._shown += 1
+        self._start(call)
+
+    def _grow_call(self, call: Call, json: str) -> None:
+        if call.show != "shown" or call.refusal is not None:
+            call.held.append(json)
+        elif call.judged:
+            if json := self._kept_open(call, json):
+                self._fragment(call, json)
+        else:
+            self._fragment(call, json)
+
+    def _kept_open(self, call: Call, json: str) -> str:
+        """What of a judged call's arguments may be sent: all but an end that would make them whole."""
+        json = call.closing + json
+        call.root = call.root or json.lstrip(_SPACE)[:1]
+        end = len(json.rstrip(_SPACE))
+        closer = _CLOSERS.get(call.root, "")
+        keep = end - 1 if closer and json[:end].endswith(closer) else len(json) if closer else 0
+        call.closing = json[keep:]
+        return json[:keep]
+
+    def _call_ends(self, event: CallEnd) -> None:
         call = self._call
         if call is None:
             raise LifecycleError("the end of a call outside of a call: `CallStart` comes first")
-        self._call = None
+        if call.show == "held":
+            call.source.append(event.source)
         if call.tail:  # only a call that was cut ends inside an escape
-            if call.shown:
-                self._fragment(call, call.tail)
-            else:
-                call.held.append(call.tail)
-        if not call.shown:
-            self._withheld.append(_entry(call) | {"complete": complete})
-        elif self._end(call, complete):
-            self._any_complete = True
+            json, call.tail = call.tail, ""
+            self._grow_call(call, json)
+        if call.judged and event.complete and call.refusal is None and str(call.number) not in self._verdicts:
+            call.due = True
         else:
+            self._settle(call, event.complete and call.refusal is None)
+
+    def _settle(self, call: Call, whole: bool) -> None:
+        """The call is over; `whole` is whether its arguments are and no guard refused them."""
+        self._call = None
+        if call.show == "held" and whole:
+            if self.options.parallel or not self._shown:
+                self._show(call)
+                held, call.held, call.show = call.held, [], "shown"
+                self._fragment(call, "".join(held))
+            else:
+                call.show = "withheld"
+        elif call.show == "shown" and whole and call.closing:
+            self._fragment(call, call.closing)
+        whole_there = self._end(call, whole) if call.show == "shown" else False
+        self._calls.append([call.number, call.id, call.name, whole_there])
+        if call.refusal is not None:
+            self._refused.append(_entry(call) | call.refusal)
+        elif call.show == "withheld":
+            self._withheld.append(_entry(call) | {"complete": whole})
+        elif not whole_there:
             self._incomplete.append(_entry(call))
+        if call.show == "held" and not whole:
+            why = call.asides[0][0] if call.asides else Why.UNTERMINATED.value
+            if call.refusal is None:
+                self._aside("".join(call.source), why, joined=False)
+        else:
+            for why, *parts in call.asides:
+                self._aside("".join(parts), why, joined=False)
         if self._pending:
-            self._text("".join(self._pending))
+            self._text("".join(self._pending), [])
             self._pending = []
 
-    def _malformed(self, event: Malformed, *, joined: bool) -> None:
+    # A guard's outcomes.
+
+    def _while_due(self, call: Call, event: Said) -> None:
+        """An event behind a call that has ended and waits for its outcome: what it says waits too."""
+        match event:
+            case CallOutcome():
+                self._outcome(event)
+            case Finish():  # nobody said what became of the call: it is no whole one
+                while self._call is not None and self._call.due:
+                    self._resolve(self._call, False)
+                self._take(event)
+            case _:
+                self._queue.append(event)
+
+    def _outcome(self, event: CallOutcome) -> None:
+        call = self._call
+        refusal: Chunk | None = None
+        if isinstance(event.outcome, Refused):
+            said = event.outcome
+            refusal = {"code": str(said.code), "path": said.path, "rule": said.rule, "message": said.message}
+        if call is not None and call.number == event.index:
+            call.refusal = call.refusal or refusal
+            if call.due:
+                self._resolve(call, refusal is None)
+            return
+        for over in self._calls:
+            if over[0] == event.index:  # handed out as whole, for nobody said that it would be judged
+                if refusal is not None and over[3]:
+                    over[3] = False
+                    self._refused.append({"id": over[1], "name": over[2], **refusal})
+                return
+        self._verdicts[str(event.index)] = refusal
+
+    def _resolve(self, call: Call, accepted: bool) -> None:
+        """The outcome of a call that waited for it; then what came behind it, up to the next one that waits."""
+        call.due = False
+        self._settle(call, accepted)
+        queue = self._queue
+        while queue and not (self._call is not None and self._call.due):
+            self._step(queue.popleft())
+
+    # What is the same for all.
+
+    def _spend(self, tokens: int | None) -> None:
+        if tokens:
+            self._tokens += tokens
+
+    def _use_logprobs(self, tokens: int | None) -> list[Chunk]:
+        """The log probabilities of an event's tokens; all that are at hand where the events carry no counts."""
+        known = self._logprobs
+        if not known:
+            return known
+        size = len(known) if tokens is None else tokens
+        self._logprobs = known[size:]
+        return known[:size]
+
+    def _malformed(self, text: str, why: Why, *, joined: bool) -> None:
+        call = self._call
+        if call is not None and call.show == "held":
+            call.source.append(text)
+            if joined and call.asides and call.asides[-1][0] == why:
+                call.asides[-1].append(text)
+            else:
+                call.asides.append([why.value, text])
+            return
+        self._aside(text, why.value, joined=joined)
+
+    def _aside(self, text: str, why: str, *, joined: bool) -> None:
         to = self.options.malformed
-        if to == "content" or (to == "auto" and not self._started):
+        if why != Why.UNTERMINATED and (to == "content" or (to == "auto" and not self._started)):
             if self._call is not None:
-                self._pending.append(event.text)  # an open call is one item or block: text waits for its end
-            elif event.text:
-                self._text(event.text)
-        elif joined and self._asides and self._asides[-1][1] == event.why:
-            self._asides[-1][0].append(event.text)
+                self._pending.append(text)  # an open call is one item or block: text waits for its end
+            elif text:
+                self._text(text, [])
+        elif joined and self._asides and self._asides[-1][0] == why:
+            self._asides[-1].append(text)
         else:
-            self._asides.append(([event.text], str(event.why)))
+            self._asides.append([why, text])
 
     def _finish(self, event: Finish) -> None:
         if self._call is not None:
-            self._call_ends(False)
+            self._settle(self._call, False)
         self._finished = True
         self._reasoning_tokens = event.reasoning_tokens
-        asides = [Aside("".join(parts), Why(why)) for parts, why in self._asides]
+        reason = event.reason
+        if reason == "tool_calls" and not any(over[3] for over in self._calls):
+            reason = "stop"
+        if self.options.late_usage and self.WAITS:
+            self._reason = reason
+        else:
+            self._conclude(reason)
+
+    def _conclude(self, reason: str) -> None:
         extension: Chunk = {}
+        asides = [Aside("".join(parts), Why(why)) for why, *parts in self._asides]
         if asides and self.options.malformed != "hide":
             extension["malformed"] = [{"text": aside.text, "why": str(aside.why)} for aside in asides]
-        if self._incomplete:
-            extension["incomplete_calls"] = self._incomplete
-        if self._withheld:
-            extension["withheld_calls"] = self._withheld
-        reason = event.reason
-        if reason == "tool_calls" and not self._any_complete:
-            reason = "stop"
+        for name, listed in (
+            ("incomplete_calls", self._incomplete),
+            ("refused_calls", self._refused),
+            ("withheld_calls", self._withheld),
+        ):
+            if listed:
+                extension[name] = listed
         self._close(reason, extension)
         if self.options.hook is not None:
             for aside in asides:
                 self.options.hook(aside)
 
-    def _digest(self, place: str) -> str:
-        return blake2b(f"{self.envelope.id}/{self.choice}/{place}".encode(errors="replace"), digest_size=12).hexdigest()
-
 
 def _entry(call: Call) -> Chunk:
     """A call as the extension fields list it: `arguments` where the message itself does not carry them."""
     entry: Chunk = {"id": call.id, "name": call.name}
-    if call.held or not call.shown:
+    if call.held or call.unfit or call.show != "shown":
         entry["arguments"] = "".join(call.held)
     return entry

@@ -24,14 +24,16 @@ import json
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from .core import ERROR_MESSAGE, Call, Chunk, Envelope, Options
+from . import state
 from .core import Stream as _Stream
 from .escapes import replace_lone
+from .folding import broken_ids, judged, relisted
+from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from ..events import Event
+    from .core import Said
 
 PING: Chunk = {"type": "ping"}
 
@@ -46,7 +48,12 @@ class Stream(_Stream):
 
     KIND: ClassVar[str] = "messages"
     CALL_PREFIX: ClassVar[str] = "toolu_"
-    STATE: ClassVar[tuple[str, ...]] = (*_Stream.STATE, "_index", "_block", "_blank")
+    STATE: ClassVar[Mapping[str, state.Check]] = {
+        **_Stream.STATE,
+        "_index": state.count,
+        "_block": lambda value: value in (None, "text", "thinking", "tool_use"),
+        "_blank": state.texts,
+    }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
         super().__init__(envelope, options, choice=choice)
@@ -61,7 +68,7 @@ class Stream(_Stream):
         )
         self._out.append(PING)
 
-    def _text(self, text: str) -> None:
+    def _text(self, text: str, logprobs: list[Chunk]) -> None:
         if self._block != "text":
             if text.isspace():
                 self._blank.append(text)
@@ -87,10 +94,10 @@ class Stream(_Stream):
         if self._block != "tool_use":
             call.held.append(fragment)
             value = fragment.lstrip(_SPACE)
-            if call.refused or not value:
+            if call.unfit or not value:
                 return
             if value[0] != "{":
-                call.refused = True
+                call.unfit = True
                 return
             fragment = "".join(call.held)
             call.held = []
@@ -100,10 +107,16 @@ class Stream(_Stream):
     def _escapes(self, fragment: str) -> str:
         return replace_lone(fragment)
 
-    def _end(self, call: Call, complete: bool) -> bool:
-        call.shown = self._block == "tool_use"
-        self._stop_block()
-        return complete and call.shown
+    def _end(self, call: Call, whole: bool) -> bool:
+        if self._block != "tool_use":
+            call.unfit = True  # nothing of it was shown
+            return False
+        if whole:
+            self._stop_block()
+        else:
+            self._block = None
+            self._index += 1
+        return whole
 
     def _close(self, reason: str, extension: Chunk) -> None:
         self._stop_block()
@@ -152,17 +165,34 @@ class Stream(_Stream):
 
 
 def fold(chunks: Iterable[Chunk]) -> Chunk:
-    """The message that these events say, as a client folds them; a broken call's block is left out."""
+    """The message that these events say, as a client folds them.
+
+    A call that is not whole stands in `incomplete_calls` (or `refused_calls`) alone, with what came of it.
+    """
     message: Chunk = {}
     content: list[Chunk] = []
     block: Chunk = {}
     parts: list[str] = []
     broken: dict[str, Chunk] = {}
+
+    def close() -> None:
+        text = "".join(parts)
+        if not block:
+            return
+        if block["type"] != "tool_use":
+            content.append({**block, block["type"]: text})
+        else:
+            value = _object(text)
+            broken[block["id"]] = {"id": block["id"], "name": block["name"], "arguments": text}
+            if value is not None:
+                content.append({**block, "input": value})
+
     for chunk in chunks:
         match chunk["type"]:
             case "message_start":
                 message = {**chunk["message"], "content": content}
             case "content_block_start":
+                close()
                 block, parts = dict(chunk["content_block"]), []
             case "content_block_delta":
                 delta = chunk["delta"]
@@ -170,14 +200,6 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
                     block["signature"] = delta["signature"]
                 else:
                     parts.append(delta[_FIELD[delta["type"]]])
-            case "content_block_stop":
-                text = "".join(parts)
-                if block["type"] != "tool_use":
-                    content.append({**block, block["type"]: text})
-                elif (value := _object(text)) is not None:
-                    content.append({**block, "input": value})
-                else:
-                    broken[block["id"]] = {"id": block["id"], "name": block["name"], "arguments": text}
             case "message_delta":
                 rest = {key: value for key, value in chunk.items() if key not in ("type", "delta", "usage")}
                 message |= {**chunk["delta"], "usage": {**message["usage"], **chunk["usage"]}, **rest}
@@ -185,15 +207,17 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
                 return chunk
             case _:
                 pass
-    told = [broken.pop(entry["id"], entry) for entry in message.get("incomplete_calls", [])]
-    if told or broken:
-        message["incomplete_calls"] = [*told, *broken.values()]
-    return message
+    close()
+    unsound = broken_ids(message)
+    message["content"] = [entry for entry in content if entry.get("id") not in unsound]
+    there = {entry.get("id") for entry in message["content"]}
+    return message | relisted(message, {id: call for id, call in broken.items() if id not in there})
 
 
-def whole(events: Iterable[Event], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The message that these events say."""
-    return fold(Stream(envelope, options).chunks(events))
+    stream = Stream(envelope, options)
+    return fold([*stream.chunks(judged(events)), *stream.last()])
 
 
 def _message(envelope: Envelope) -> Chunk:

@@ -16,13 +16,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .core import ERROR_MESSAGE, Call, Chunk, Envelope, Options
+from . import ids, state
 from .core import Stream as _Stream
+from .folding import judged, relisted
+from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Options, logprob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from ..events import Event
+    from .core import Said
+
+_ITEMS = ("message", "reasoning", "function_call", "custom_tool_call")
+
+
+def _is_item(value: object) -> bool:
+    return value is None or (isinstance(value, dict) and state.text(value.get("id")) and value.get("type") in _ITEMS)
+
 
 _REASON = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
@@ -31,7 +40,14 @@ class Stream(_Stream):
     """The events of one response."""
 
     KIND: ClassVar[str] = "responses"
-    STATE: ClassVar[tuple[str, ...]] = (*_Stream.STATE, "_number", "_output", "_item", "_parts")
+    STATE: ClassVar[Mapping[str, state.Check]] = {
+        **_Stream.STATE,
+        "_number": state.count,
+        "_output": state.objects,
+        "_item": _is_item,
+        "_parts": state.texts,
+        "_logprob_list": state.objects,
+    }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
         super().__init__(envelope, options, choice=choice)
@@ -39,6 +55,7 @@ class Stream(_Stream):
         self._output: list[Chunk] = []  # the items that are done
         self._item: Chunk | None = None  # the item that is open, as it was added
         self._parts: list[str] = []  # its text or arguments
+        self._logprob_list: list[Chunk] = []  # of its text
 
     def _emit(self, kind: str, **fields: Any) -> None:
         self._out.append({"type": kind, "sequence_number": self._number, **fields})
@@ -48,12 +65,14 @@ class Stream(_Stream):
         self._emit("response.created", response=self._response("in_progress"))
         self._emit("response.in_progress", response=self._response("in_progress"))
 
-    def _text(self, text: str) -> None:
+    def _text(self, text: str, logprobs: list[Chunk]) -> None:
         item = self._item
         if item is None or item["type"] != "message":
             item = self._add("msg", {"type": "message", "role": "assistant", "content": [], "status": "in_progress"})
             self._part("added", item, _output_text(""))
         self._parts.append(text)
+        known = [logprob(entry) for entry in logprobs]
+        self._logprob_list += known
         self._out.append(
             {
                 "type": "response.output_text.delta",
@@ -62,7 +81,7 @@ class Stream(_Stream):
                 "output_index": len(self._output),
                 "content_index": 0,
                 "delta": text,
-                "logprobs": [],
+                "logprobs": [_brief(entry) for entry in known],
             }
         )
         self._number += 1
@@ -107,9 +126,9 @@ class Stream(_Stream):
         )
         self._number += 1
 
-    def _end(self, call: Call, complete: bool) -> bool:
-        self._done(cut=not complete)
-        return complete
+    def _end(self, call: Call, whole: bool) -> bool:
+        self._done(cut=not whole)
+        return whole
 
     def _close(self, reason: str, extension: Chunk) -> None:
         whole = reason in ("stop", "tool_calls")
@@ -128,7 +147,8 @@ class Stream(_Stream):
     def _add(self, prefix: str, fields: Chunk) -> Chunk:
         """Open an item, after the one that is open."""
         self._done()
-        item = {"id": f"{prefix}_{self._digest(f'item/{len(self._output)}')}", **fields}
+        place = f"item/{len(self._output)}"
+        item = {"id": ids.item_id(f"{prefix}_", self.envelope.id, self.choice, place), **fields}
         self._item = item
         self._emit("response.output_item.added", output_index=len(self._output), item=item)
         return item
@@ -146,13 +166,15 @@ class Stream(_Stream):
         item, text = self._item, "".join(self._parts)
         if item is None:
             return
-        self._item, self._parts = None, []
+        known = self._logprob_list
+        self._item, self._parts, self._logprob_list = None, [], []
         status = "incomplete" if cut else "completed"
         match item["type"]:
             case "message":
-                self._grow("response.output_text.done", item["id"], {"content_index": 0, "text": text, "logprobs": []})
-                self._part("done", item, _output_text(text))
-                item = {**item, "content": [_output_text(text)], "status": status}
+                done = {"content_index": 0, "text": text, "logprobs": [_brief(entry) for entry in known]}
+                self._grow("response.output_text.done", item["id"], done)
+                self._part("done", item, _output_text(text, known))
+                item = {**item, "content": [_output_text(text, known)], "status": status}
             case "reasoning":
                 self._grow("response.reasoning_text.done", item["id"], {"content_index": 0, "text": text})
                 self._part("done", item, _reasoning_text(text))
@@ -201,20 +223,40 @@ class Stream(_Stream):
 
 
 def fold(chunks: Iterable[Chunk]) -> Chunk:
-    """The response that these events end with."""
+    """The response that these events end with.
+
+    A call that is not whole stands in `incomplete_calls` (or `refused_calls`) alone, with what came of it: clients run
+    what they find in `output`, whatever its status says.
+    """
     response: Chunk = {}
     for chunk in chunks:
         response = chunk.get("response", response)
-    return response
+    output = response.get("output", [])
+    broken = {
+        item["call_id"]: {"id": item["call_id"], "name": item["name"], "arguments": item["arguments"]}
+        for item in output
+        if item["type"] == "function_call" and item["status"] == "incomplete"
+    }
+    if not broken:
+        return response
+    kept = [item for item in output if item.get("call_id") not in broken]
+    return {**response, "output": kept, **relisted(response, broken)}
 
 
-def whole(events: Iterable[Event], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The response that these events say."""
-    return fold(Stream(envelope, options).chunks(events))
+    stream = Stream(envelope, options)
+    return fold([*stream.chunks(judged(events)), *stream.last()])
 
 
-def _output_text(text: str) -> Chunk:
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+def _output_text(text: str, logprobs: Sequence[Chunk] = ()) -> Chunk:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
+
+
+def _brief(entry: Chunk) -> Chunk:
+    """A token's log probability as the events that stream have it: without bytes."""
+    top = [{"token": other["token"], "logprob": other["logprob"]} for other in entry["top_logprobs"]]
+    return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": top}
 
 
 def _reasoning_text(text: str) -> Chunk:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, final, overload
 
-from ..events import Event, Finish
+from ..events import CallStart, Event, Finish
 from ..parser import finish_reason
 from .calls import CallOutcome, ToolDecoders
 from .outcomes import Refused
@@ -90,6 +90,8 @@ class Guard:
     def _follow(self, events: list[Event]) -> list[Event | CallOutcome]:
         said: list[Event | CallOutcome] = []
         for event in events:
+            if isinstance(event, CallStart):
+                event.judged = True  # its outcome follows: an adapter waits for it
             said.append(event)
             outcome = self.decoders.feed(event)
             if outcome is not None:

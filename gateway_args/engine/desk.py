@@ -16,6 +16,7 @@ from .ledger import Ledger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..events import IdKind
     from ..limits import Limits
     from ..syntaxes.base import Plain, Reader
     from ..tools import Tool, Tools
@@ -48,7 +49,7 @@ class Desk(Ledger):
         stage: str,
         tools: Tools | None,
         limits: Limits,
-        call_ids: Callable[[int, str, str | None], str],
+        call_ids: Callable[[int, str, str | None], tuple[str, IdKind]],
         undeclared_is_malformed: bool,
     ) -> None:
         super().__init__(program, stage, limits)
@@ -99,16 +100,17 @@ class Desk(Ledger):
         if self.calls >= self.limits.max_calls:
             self.why = Why.LIMIT
             return False
+        index = self.calls
+        call_id, id_kind = self.call_ids(index, name, id)  # the caller's function: first, for it may raise
         if self.controls and (end > self.mark or self.held):
             self._flush_controls()
         if self.lead_text:
             self._lead_out()
         self.tool = self.tools.get(name) if self.tools is not None else None
-        index = self.calls
         self.calls += 1
         self.in_call = self.had_call = True
         source = self.take(end)
-        self.out.append(CallStart(index, self.call_ids(index, name, id), name, declared, source, self.count()))
+        self.out.append(CallStart(index, call_id, name, declared, source, self.count(), id_kind))
         return True
 
     def _lead_out(self) -> None:

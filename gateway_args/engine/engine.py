@@ -32,6 +32,7 @@ from .program import SPACE, skip_space
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..events import IdKind
     from ..limits import Limits
     from ..tools import Tools
     from .program import Program, Row, Stage
@@ -65,7 +66,7 @@ class Engine(Desk):
         stage: str,
         tools: Tools | None,
         limits: Limits,
-        call_ids: Callable[[int, str, str | None], str],
+        call_ids: Callable[[int, str, str | None], tuple[str, IdKind]],
         undeclared_is_malformed: bool,
     ) -> None:
         super().__init__(program, stage, tools, limits, call_ids, undeclared_is_malformed)

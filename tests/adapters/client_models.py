@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from gateway_args.adapters import framing
 
 # Fields that no API has, and where they may stand (docs/adapters.md).
-EXTENSION = {"malformed", "incomplete_calls", "withheld_calls"}
+EXTENSION = {"malformed", "incomplete_calls", "refused_calls", "withheld_calls"}
 REASONING = {"reasoning_content", "reasoning"}
 
 

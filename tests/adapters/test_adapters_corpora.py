@@ -11,7 +11,7 @@ from openai.types.chat import ChatCompletion
 
 from gateway_args import adapters, contract
 from gateway_args.adapters import Envelope, Options
-from gateway_args.adapters.core import ERROR_MESSAGE
+from gateway_args.adapters.values import ERROR_MESSAGE
 from gateway_args.contract.streams import streams_of
 from gateway_args.contract.subjects import maker_of
 from gateway_args.reading import Reading, fold

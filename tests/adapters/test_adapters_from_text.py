@@ -122,7 +122,7 @@ def test_a_forced_calls_finish_is_the_one_of_any_call(kind: adapters.Kind) -> No
 def test_a_call_whose_name_was_cut_is_never_announced(kind: adapters.Kind) -> None:
     text = '<tool_call>\n{"name": "save_no'
     told = story(kind, chunks_of(kind, [text], finish="length"))
-    assert told == [("text", text), ("end", CUT_END[kind])]  # no call started: what the model wrote is content
+    assert told == [("end", CUT_END[kind])]  # the beginning of a call is no content, whoever cut it
 
 
 @each_kind

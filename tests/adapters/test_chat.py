@@ -55,9 +55,9 @@ def test_the_whole_completion_is_what_openai_accumulates(events: list[Event]) ->
     ours, theirs = whole.choices[0], accumulated.choices[0]
     assert ours.message.content == theirs.message.content
     assert ours.message.model_extra == {k: v for k, v in (theirs.message.model_extra or {}).items() if k != "parsed"}
-    assert [(c.id, c.function) for c in ours.message.tool_calls or []] == [
-        (c.id, type(o.function).model_construct(**c.function.model_dump(exclude={"parsed_arguments"})))
-        for c, o in zip(theirs.message.tool_calls or [], ours.message.tool_calls or [], strict=True)
+    broken = {entry["id"] for entry in (ours.model_extra or {}).get("incomplete_calls", ())}
+    assert [(c.id, c.function.name, c.function.arguments) for c in ours.message.tool_calls or []] == [
+        (c.id, c.function.name, c.function.arguments) for c in theirs.message.tool_calls or [] if c.id not in broken
     ]
     assert ours.finish_reason == theirs.finish_reason
 
@@ -120,9 +120,11 @@ def test_the_finish_reason_is_one_that_the_api_has(reason: str, said: str) -> No
 def test_a_cut_call_keeps_what_was_sent_and_is_listed_as_incomplete() -> None:
     events: list[Event] = [*call(0, "add", '{"a": "x', complete=False, id="x"), Finish("length", 1, None)]
     choice = chat.whole(events, ENVELOPE)["choices"][0]
-    assert choice["message"]["tool_calls"][0]["function"]["arguments"] == '{"a": "x'
+    assert "tool_calls" not in choice["message"]
     assert choice["finish_reason"] == "length"
-    assert choice["incomplete_calls"] == [{"id": "x", "name": "add"}]
+    assert choice["incomplete_calls"] == [{"id": "x", "name": "add", "arguments": '{"a": "x'}]
+    last = chat.Stream(ENVELOPE).chunks(events)[-1]["choices"][0]
+    assert last["incomplete_calls"] == [{"id": "x", "name": "add"}]  # the stream has carried the rest
 
 
 def test_a_broken_call_that_the_engine_ended_is_no_tool_call() -> None:

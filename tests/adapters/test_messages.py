@@ -29,7 +29,7 @@ from gateway_args.reading import fold
 ENVELOPE = Envelope(id="msg_7", model="qwen", created=1_700_000_000)
 
 LETTERS = {"message_start": "M", "ping": "i", "message_delta": "D", "message_stop": "E"}
-ORDER = re.compile("Mi(<[tjh]+[s]?>)*DE")
+ORDER = re.compile("Mi(<[tjh]+[s]?>|<j+)*DE")  # a call that is not whole is never closed
 
 
 def chunks_of(events: list[Event], options: Options | None = None) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ def test_a_broken_call_stays_in_the_stream_and_is_left_out_of_a_whole_message() 
     events: list[Event] = [*call(0, "add", '{"a": ', complete=False), Malformed("nope}", Why.ARGUMENTS)]
     events.append(Finish("stop", 1, None))
     chunks = chunks_of(events)
-    assert [letter(chunk) for chunk in chunks] == ["M", "i", "<", "j", ">", "D", "E"]
+    assert [letter(chunk) for chunk in chunks] == ["M", "i", "<", "j", "D", "E"]  # never closed: clients run what is
     whole = messages.whole(events, ENVELOPE)
     assert (whole["content"], whole["stop_reason"]) == ([], "end_turn")
     assert [(entry["name"], entry["arguments"]) for entry in whole["incomplete_calls"]] == [("add", '{"a": ')]

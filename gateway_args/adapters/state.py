@@ -1,0 +1,198 @@
+"""A stream's state as bytes: JSON of plain values, with the version in front and a checksum over it.
+
+Snapshots may come from strangers. Each attribute is checked by its own shape, none but the declared ones is read, and
+whatever does not fit is one `LifecycleError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from hashlib import blake2b
+from typing import Any, Final, TypeGuard
+
+import orjson
+
+from .. import events as _events
+from ..errors import LifecycleError
+from ..events import Event, IdKind, Why
+from .framing import dumps
+from .values import Call, Chunk
+
+VERSION: Final = 2
+
+Check = Callable[[object], bool]
+
+
+def boolean(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def count_or_none(value: object) -> bool:
+    return value is None or count(value)
+
+
+def text_or_none(value: object) -> bool:
+    return value is None or text(value)
+
+
+def texts(value: object) -> bool:
+    return _list(value) and all(map(text, value))
+
+
+def stretches(value: object) -> bool:
+    """Stretches of malformed text: each its `Why`, then the parts of the text."""
+    return _list(value) and all(texts(entry) and entry and entry[0] in _WHYS for entry in value)
+
+
+def objects(value: object) -> bool:
+    return _list(value) and all(isinstance(entry, dict) for entry in value)
+
+
+def verdicts(value: object) -> bool:
+    return isinstance(value, dict) and all(entry is None or isinstance(entry, dict) for entry in value.values())
+
+
+def calls(value: object) -> bool:
+    """The calls that are over: number, id, name, whole."""
+    return _list(value) and all(
+        _list(entry) and len(entry) == 4 and count(entry[0]) and texts(entry[1:3]) and boolean(entry[3])
+        for entry in value
+    )
+
+
+def _list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+_WHYS: Final = frozenset(map(str, Why))
+_CALL: Final[dict[str, Check]] = {
+    "number": count,
+    "id": text,
+    "name": text,
+    "show": lambda value: value in ("shown", "held", "withheld"),
+    "judged": boolean,
+    "index": lambda value: value == -1 or count(value),
+    "due": boolean,
+    "unfit": boolean,
+    "root": text,
+    "tail": text,
+    "closing": text,
+    "held": texts,
+    "source": texts,
+    "asides": stretches,
+    "refusal": lambda value: value is None or isinstance(value, dict),
+}
+# What may wait behind a call, by its fields' types.
+_EVENTS: Final[dict[str, type[Any]]] = {
+    kind.__name__: kind
+    for kind in (
+        _events.Content,
+        _events.ReasoningStart,
+        _events.Reasoning,
+        _events.ReasoningEnd,
+        _events.CallStart,
+        _events.CallArguments,
+        _events.CallEnd,
+        _events.Dropped,
+        _events.Malformed,
+    )
+}
+_FIELDS: Final[dict[str, Check]] = {
+    "text": text,
+    "tokens": count_or_none,
+    "index": count,
+    "id": text,
+    "name": text,
+    "declared": lambda value: value is None or boolean(value),
+    "source": text,
+    "id_kind": lambda value: value in frozenset(map(str, IdKind)),
+    "judged": boolean,
+    "json": text,
+    "complete": boolean,
+    "why": lambda value: value in _WHYS,
+}
+
+
+def save(kind: str, choice: int, values: Mapping[str, object], call: Call | None, queue: Iterable[Event]) -> bytes:
+    """The state of a stream."""
+    state = {
+        "version": VERSION,
+        "kind": kind,
+        "choice": choice,
+        "values": values,
+        "call": None if call is None else {name: getattr(call, name) for name in _CALL},
+        "queue": [_packed(event) for event in queue],
+    }
+    body = dumps(state)
+    return _sum(body) + body
+
+
+def load(data: bytes, kind: str, checks: Mapping[str, Check]) -> tuple[int, dict[str, Any], Call | None, list[Event]]:
+    """Choice, attributes, the call in flight and the events that wait, as `save` was given them."""
+    try:
+        body = bytes(data)[_SIZE:]
+        state = orjson.loads(body)
+        version, found = state["version"], state["kind"]
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        raise LifecycleError("this is no snapshot of an adapter's stream") from None
+    if (version, found) != (VERSION, kind):
+        raise LifecycleError(
+            f"this snapshot is of a {found!s:.20} stream, version {version!s:.20}: "
+            f"a {kind} stream, version {VERSION}, cannot go on from it"
+        )
+    if bytes(data)[:_SIZE] != _sum(body):
+        raise _damaged("its checksum does not match")
+    try:
+        choice, values, call, queue = (state[name] for name in ("choice", "values", "call", "queue"))
+        if not count(choice):
+            raise _damaged("choice")
+        _check(values, checks)
+        if call is not None:
+            _check(call, _CALL)
+        return choice, values, call and Call(**call), [_unpacked(entry) for entry in queue]
+    except (LookupError, TypeError) as error:
+        raise _damaged(str(error)) from None
+
+
+def _check(values: Any, checks: Mapping[str, Check]) -> None:
+    if not isinstance(values, dict) or values.keys() != checks.keys():
+        raise _damaged("other attributes than a stream of this version has")
+    for name, check in checks.items():
+        if not check(values[name]):
+            raise _damaged(name.lstrip("_"))
+
+
+def _packed(event: Event) -> Chunk:
+    return {"": type(event).__name__, **{field.name: getattr(event, field.name) for field in fields(event)}}
+
+
+def _unpacked(entry: Any) -> Event:
+    kind = _EVENTS[entry.pop("")] if isinstance(entry, dict) else None
+    if kind is None or not all(_FIELDS[name](value) for name, value in entry.items()):
+        raise _damaged("an event that waits")
+    if "id_kind" in entry:
+        entry["id_kind"] = IdKind(entry["id_kind"])
+    if "why" in entry:
+        entry["why"] = Why(entry["why"])
+    event: Event = kind(**entry)
+    return event
+
+
+def _damaged(what: str) -> LifecycleError:
+    return LifecycleError(f"a damaged snapshot of an adapter's stream: {what}; take the one that `snapshot` returned")
+
+
+_SIZE: Final = 16
+
+
+def _sum(body: bytes) -> bytes:
+    return blake2b(body, digest_size=_SIZE // 2).hexdigest().encode()
