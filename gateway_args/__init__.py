@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .decoder import (
         Accepted,
         AdmissionError,
+        CallCode,
         CallOutcome,
         CompiledSchema,
         DocumentError,
@@ -67,6 +68,7 @@ _FROM = {
         (
             "Accepted",
             "AdmissionError",
+            "CallCode",
             "CallOutcome",
             "CompiledSchema",
             "DocumentError",
@@ -112,6 +114,7 @@ __all__ = [
     "AdmissionError",
     "Assembler",
     "CallArguments",
+    "CallCode",
     "CallEnd",
     "CallOutcome",
     "CallPartial",

@@ -112,6 +112,11 @@ class Parser:
             return id or _alnum9(index, name), IdKind.ALNUM9
         return id or f"call_{index}", IdKind.DEFAULT
 
+    @property
+    def tools(self) -> Tools | None:
+        """The request's tools, None when they are unknown."""
+        return self._engine.tools
+
     # --------------------------------------------------------------------------------- feeding
 
     def feed(self, piece: str | Delta) -> list[Event]:

@@ -5,7 +5,7 @@ from .calls import CallOutcome, ToolDecoders
 from .compiled import CompiledSchema, compile_schema
 from .expected import ExpectedNext
 from .guarding import EngineEnd, Guard, guard
-from .outcomes import Accepted, Incomplete, Outcome, Refused, StreamCode
+from .outcomes import Accepted, CallCode, Incomplete, Outcome, Refused, StreamCode
 from .stream import StreamDecoder
 from .transcript import ReplayReport, Setting, Transcript, replay
 from .validation import AdmissionError, DocumentError
@@ -16,6 +16,7 @@ Expected = ExpectedNext
 __all__ = [
     "Accepted",
     "AdmissionError",
+    "CallCode",
     "CallOutcome",
     "CompiledSchema",
     "DocumentError",

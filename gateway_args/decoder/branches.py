@@ -47,6 +47,33 @@ class Record:
         self.branch = branch
         self.last = -1
 
+    def copy(self, branch: Branch) -> Record:
+        """The same demand in another branch."""
+        other = Record(self.shape, branch)
+        other.last = self.last
+        return other
+
+
+class Twins:
+    """Copies of branches and their groups, each made once."""
+
+    def __init__(self) -> None:
+        self._branches: dict[int, Branch] = {}
+        self._groups: dict[int, Group] = {}
+
+    def branch(self, branch: Branch) -> Branch:
+        """The copy of a branch, and of all that it stands in."""
+        twin = self._branches.get(id(branch))
+        if twin is None:
+            twin = self._branches[id(branch)] = Branch(None)
+            twin.alive = branch.alive
+            group = branch.group
+            if group is not None:
+                if id(group) not in self._groups:
+                    self._groups[id(group)] = Group(group.live, self.branch(group.owner))
+                twin.group = self._groups[id(group)]
+        return twin
+
 
 class Frame:
     """An open object or list; `kills` is the number of dead branches when its demands were last looked through."""

@@ -15,12 +15,13 @@ so the bound is met at the same byte under every chunking.
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import TYPE_CHECKING, Any
 
 from ..schema.graph import ARRAY, NUMBER, OBJECT, STRING, as_float, starts_one
 from ..schema.path import show
-from .branches import Branch, Frame, Group, Record
+from .branches import Branch, Frame, Group, Record, Twins
 from .outcomes import Refusal, StreamCode
 
 if TYPE_CHECKING:
@@ -59,6 +60,25 @@ class Grammar:
         # The number that is open.
         self.numbers: list[tuple[NumberShape, Branch]] = []
         self.number = bytearray()
+
+    def copy(self) -> Grammar:
+        """A grammar in the same state; the graph is shared, the branches are not."""
+        other = copy.copy(self)
+        twin = Twins().branch
+        other.frames = []
+        for frame in self.frames:
+            made = copy.copy(frame)
+            made.records = [record.copy(twin(record.branch)) for record in frame.records]
+            made.items = [(shape, twin(branch)) for shape, branch in frame.items]
+            made.seen = None if frame.seen is None else set(frame.seen)
+            other.frames.append(made)
+        other.pending = [(node, twin(branch)) for node, branch in self.pending]
+        other.spelled = [(texts, twin(branch)) for texts, branch in self.spelled]
+        other.measured = [(shape, twin(branch)) for shape, branch in self.measured]
+        other.numbers = [(shape, twin(branch)) for shape, branch in self.numbers]
+        other.text = self.text.copy()
+        other.number = self.number.copy()
+        return other
 
     # Branches
 

@@ -31,6 +31,14 @@ class StreamCode(StrEnum):
     SEMANTIC = "STREAM-SEMANTIC"  # the whole-document decoder refuses the complete document
 
 
+class CallCode(StrEnum):
+    """Why a call was refused whose arguments, as far as they came, were a sound document: what the parser broke."""
+
+    SHAPE = "CALL-SHAPE"  # text that the call's syntax cannot read
+    LIMIT = "CALL-LIMIT"  # text past one of the parser's `Limits`
+    UNDECLARED = "CALL-UNDECLARED"  # a function that the request does not declare
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Incomplete:
@@ -54,7 +62,7 @@ class Refused:
     `path` the place in the value; they are empty otherwise.
     """
 
-    code: StreamCode
+    code: StreamCode | CallCode
     message: str
     at_byte: int
     rule: str = ""

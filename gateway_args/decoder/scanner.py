@@ -7,6 +7,7 @@ two points: no white space outside strings, and one line feed, required, after t
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -127,6 +128,13 @@ class Scanner:
         self.lowest = 0
         self.highest = 0
 
+    def copy(self, grammar: Grammar) -> Scanner:
+        """A scanner in the same state, for a copy of its grammar."""
+        other = copy.copy(self)
+        other.grammar = grammar
+        other.brackets = self.brackets.copy()
+        return other
+
     def feed(self, data: bytes) -> None:
         """Scans the next bytes; raises `Refusal` at the first that cannot stand where it does, `offset` being there."""
         grammar = self.grammar
@@ -194,6 +202,11 @@ class Scanner:
         if self.state == NUMBER and not self.brackets and not self.canonical and self.form in ENDS:
             self.grammar.end_number()
             self.state = DONE
+        return self.complete
+
+    @property
+    def complete(self) -> bool:
+        """Whether the document is whole."""
         return self.state == (CLOSED if self.canonical else DONE)
 
     # Structure

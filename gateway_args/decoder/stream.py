@@ -6,19 +6,25 @@ bytes to the whole-document decoder, can. So a defect in the machine cannot auth
 
 from __future__ import annotations
 
+import base64
+from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
+from ..errors import LifecycleError
+from ..sealing import reading, seal, unseal
 from .bounds import StreamLimits
 from .compiled import CompiledSchema, Framing, compile_schema
 from .expected import ExpectedNext, expected_next
 from .grammar import Grammar
-from .outcomes import Accepted, Incomplete, Outcome, Refusal, Refused, StreamCode
+from .outcomes import Accepted, CallCode, Incomplete, Outcome, Refusal, Refused, StreamCode
 from .scanner import Scanner
 from .validation import DocumentError
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
 LONGEST_MESSAGE = 400
+SNAPSHOT = 1
+"""The version of a decoder's snapshot."""
 
 
 class StreamDecoder(Generic[T_co]):
@@ -46,6 +52,7 @@ class StreamDecoder(Generic[T_co]):
         self._buffer = bytearray()
         self._room = self.limits.max_bytes
         self._outcome: Accepted[T_co] | Refused | None = None
+        self._validated: Accepted[T_co] | None = None  # what `finish` will say if nothing follows
 
     def push(self, data: bytes | str) -> Outcome[T_co]:
         """Takes the next bytes; what a refused one brings is not kept."""
@@ -53,6 +60,9 @@ class StreamDecoder(Generic[T_co]):
             return self._outcome
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogatepass")
+        if not data:
+            return INCOMPLETE
+        self._validated = None
         room = self._room
         try:
             if len(data) > room:
@@ -71,15 +81,29 @@ class StreamDecoder(Generic[T_co]):
             return self._outcome
         try:
             if not self._scanner.finish():
-                return self._refuse(StreamCode.TRUNCATED, "the stream ended before the document was whole")
-            value = self.schema.decode(bytes(self._buffer), self.framing)
+                return self._refuse(StreamCode.TRUNCATED, "the stream ended before the document was complete")
         except Refusal as refusal:
             return self._refuse(refusal.code, refusal.message)
+        self.validate()
+        self._outcome = self._outcome or self._validated
+        assert self._outcome is not None
+        return self._outcome
+
+    def validate(self) -> Outcome[T_co]:
+        """The whole-document decoder on a document that is `complete`: a refusal is final, an acceptance waits.
+
+        `finish` does this anyway; before it, it tells early what a prefix cannot (a `pattern`, a `not`).
+        """
+        if self._outcome is not None:
+            return self._outcome
+        if not self.complete or self._validated is not None:
+            return INCOMPLETE
+        try:
+            value = self.schema.decode(bytes(self._buffer), self.framing)
         except DocumentError as error:
             return self._refuse(StreamCode.SEMANTIC, f"{error.path}: {error}", error.rule, error.path)
-        self._outcome = Accepted(value)
-        self._buffer.clear()
-        return self._outcome
+        self._validated = Accepted(value)
+        return INCOMPLETE
 
     def cancel(self, reason: str) -> Outcome[T_co]:
         """Gives the stream up; an outcome that is final already stays."""
@@ -89,17 +113,96 @@ class StreamDecoder(Generic[T_co]):
         """The stream stopped without its sender's end: however whole the bytes look, more may have been meant."""
         return self._outcome or self._refuse(StreamCode.TRUNCATED, reason)
 
+    def refuse(self, refused: Refused) -> Accepted[T_co] | Refused:
+        """Gives the stream up for a reason of the caller's own; an outcome that is final already stays."""
+        if self._outcome is None:
+            self._outcome = refused
+            self._buffer.clear()
+        return self._outcome
+
+    # ------------------------------------------------------------------------------- the state
+
+    def snapshot(self) -> bytes:
+        """The whole state between two pushes: the bytes so far, which decide it. The schema is given again."""
+        return seal("StreamDecoder", SNAPSHOT, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """The same as plain JSON values, for a snapshot that holds this decoder."""
+        outcome: list[Any] | None = None
+        if isinstance(self._outcome, Accepted):
+            outcome = ["accepted"]
+        elif self._outcome is not None:
+            refused = self._outcome
+            told = [refused.message, refused.at_byte, refused.rule, refused.path]
+            outcome = [str(refused.code), *told, self._scanner.offset, self._grammar.work]
+        return {
+            "schema": self.schema.identity,
+            "limits": asdict(self.limits),
+            "framing": self.framing,
+            "document": base64.b64encode(self._buffer).decode(),
+            "outcome": outcome,
+        }
+
+    @classmethod
+    def restore(cls, data: bytes, schema: CompiledSchema[T_co] | Any) -> StreamDecoder[T_co]:
+        """The decoder that gave this snapshot, in time linear in the bytes it had taken.
+
+        `LifecycleError`: another schema or version, or no snapshot at all.
+        """
+        return cls.from_state(unseal("StreamDecoder", SNAPSHOT, data), schema)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], schema: CompiledSchema[T_co] | Any) -> StreamDecoder[T_co]:
+        """The decoder with this state; `LifecycleError` where it is none."""
+        with reading("StreamDecoder"):
+            compiled: CompiledSchema[T_co] = schema if isinstance(schema, CompiledSchema) else compile_schema(schema)
+            if state["schema"] != compiled.identity:
+                raise LifecycleError("StreamDecoder.restore: the snapshot was made with another schema than this one")
+            self = cls(compiled, limits=StreamLimits(**state["limits"]), framing=state["framing"])
+            document = base64.b64decode(state["document"], validate=True)
+            if isinstance(self.push(document), Refused) or document != self._buffer:
+                raise ValueError("the bytes in it are refused")
+            match state["outcome"]:
+                case None:
+                    pass
+                case ["accepted"]:
+                    if not isinstance(self.finish(), Accepted):
+                        raise ValueError("the document in it is not valid")
+                case [str(code), str(message), int(at_byte), str(rule), str(path), int(offset), int(work)]:
+                    self.refuse(Refused(_code(code), message, at_byte, rule, path))
+                    self._scanner.offset = offset
+                    self._grammar.work = work
+                case outcome:
+                    raise ValueError(f"no outcome: {outcome!r}")
+        return self
+
+    def copy(self) -> StreamDecoder[T_co]:
+        """A decoder in the same state that goes its own way."""
+        other: StreamDecoder[T_co] = StreamDecoder(self.schema, limits=self.limits, framing=self.framing)
+        other._grammar = self._grammar.copy()
+        other._scanner = self._scanner.copy(other._grammar)
+        other._buffer = self._buffer.copy()
+        other._room = self._room
+        other._outcome = self._outcome
+        other._validated = self._validated
+        return other
+
     def _refuse(self, code: StreamCode, message: str, rule: str = "", path: str = "") -> Refused:
         if len(message) > LONGEST_MESSAGE:  # names and texts of the document stand in it
             message = message[:LONGEST_MESSAGE] + "…"
-        self._outcome = refused = Refused(code, message, self._scanner.offset, rule, path)
-        self._buffer.clear()
+        refused = Refused(code, message, self._scanner.offset, rule, path)
+        self.refuse(refused)
         return refused
 
     @property
     def outcome(self) -> Outcome[T_co]:
         """The outcome so far."""
         return self._outcome or INCOMPLETE
+
+    @property
+    def complete(self) -> bool:
+        """Whether the bytes so far are a whole document; a number at the root is one only once `finish` says so."""
+        return self._scanner.complete
 
     @property
     def expected_next(self) -> frozenset[ExpectedNext]:
@@ -115,3 +218,7 @@ class StreamDecoder(Generic[T_co]):
     def offset(self) -> int:
         """The bytes taken so far."""
         return self._scanner.offset
+
+
+def _code(code: str) -> StreamCode | CallCode:
+    return CallCode(code) if code in set(CallCode) else StreamCode(code)

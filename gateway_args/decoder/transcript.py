@@ -113,13 +113,41 @@ class Transcript:
         self._count += 1
         self._line({"n": self._count, "delta": _piece(piece), **_said(said)})
 
-    def end(self, how: str, why: str | None, said: list[Event | CallOutcome]) -> None:
-        """The output's end: `finish` with the engine's reason, or `cancel` with the caller's."""
+    def end(
+        self,
+        how: str,
+        why: str | None,
+        said: list[Event | CallOutcome],
+        engine: str = "ended",
+        error: Exception | None = None,
+    ) -> None:
+        """The output's end: `finish` with the engine's reason, or `cancel` with the caller's; and its settlement.
+
+        `engine` is what became of the engine: it ended, stopped or failed by itself, or was cancelled; `error` is what
+        it, or cancelling it, raised.
+        """
         if self._ended:
             raise LifecycleError("Transcript.end: the transcript is ended")
         self._count += 1
         self._ended = True
-        self._line({"n": self._count, "end": [how, why], **_said(said)})
+        settlement = {"engine": engine, "error": None if error is None else type(error).__name__}
+        self._line({"n": self._count, "end": [how, why], "settlement": settlement, **_said(said)})
+
+    def state(self) -> list[Any]:
+        """Where the transcript stands, for a snapshot."""
+        return [self._count, self._ended, self.chain]
+
+    @classmethod
+    def from_state(cls, state: Any, write: Callable[[str], object]) -> Transcript:
+        """The transcript that stood there, going on in `write`."""
+        self = cls.__new__(cls)
+        self._write = write
+        match state:
+            case [int(), bool(), str()]:
+                self._count, self._ended, self.chain = state
+            case _:
+                raise ValueError("no state of a transcript")
+        return self
 
     def _line(self, content: dict[str, Any]) -> None:
         self.chain = _link(self.chain, content)
@@ -310,4 +338,4 @@ def _said(said: list[Event | CallOutcome]) -> dict[str, Any]:
 
 
 def _fields(event: Event) -> list[Any]:
-    return [getattr(event, field.name) for field in fields(event) if field.name != "id"]
+    return [getattr(event, field.name) for field in fields(event) if field.name not in ("id", "id_kind")]

@@ -25,20 +25,19 @@ from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Even
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-TOOLS = Tools.of(
-    [
-        {
-            "type": "function",
-            "name": "weather",
-            "parameters": {
-                "type": "object",
-                "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 7}},
-                "required": ["city"],
-                "additionalProperties": False,
-            },
-        }
-    ]
-)
+WEATHER = [
+    {
+        "type": "function",
+        "name": "weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 7}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    }
+]
+TOOLS = Tools.of(WEATHER)
 HERMES = formats.load("hermes")
 
 
@@ -322,14 +321,15 @@ class ScriptedParser:
 
 def test_calls_that_alternate_are_followed_each_by_its_own_decoder() -> None:
     parser = ScriptedParser(
-        [Content("hi"), CallStart(0, "a", "weather", True, ""), CallStart(1, "b", "unknown", False, "")],
+        [Content("hi"), CallStart(0, "a", "weather", True, ""), CallStart(1, "b", "free", True, "")],
         [CallArguments(0, '{"city": ', ""), CallArguments(1, '[1, {"any', ""), CallArguments(0, '"Oslo"}', "")],
         [CallArguments(1, '": 1}]', ""), CallEnd(0, True, ""), CallEnd(1, True, "")],
     )
-    events = list(guard(["", "", "", EngineEnd("stop")], parser, TOOLS))
+    tools = Tools.of([*WEATHER, {"type": "function", "name": "free"}])
+    events = list(guard(["", "", "", EngineEnd("stop")], parser, tools))
     assert [(event.index, event.name, event.outcome) for event in events if isinstance(event, CallOutcome)] == [
         (0, "weather", Accepted({"city": "Oslo"})),
-        (1, "unknown", Accepted([1, {"any": 1}])),
+        (1, "free", Accepted([1, {"any": 1}])),
     ]
     assert parser.reasons == ["stop"]
 
