@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..schema import json_schema_graph
 from ..schema.path import show
+from ..schema.references import ROOT
 from .validation import DocumentError, written
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ class SchemaValidator:
         self._library: Any = jsonschema_rs
         self._branches: dict[str, Any] = {}
         try:
-            self._registry: Any = jsonschema_rs.Registry(
-                [*resources.items(), (json_schema_graph.ROOT, schema)], retriever=_fetch_nothing
-            )
+            self._registry: Any = jsonschema_rs.Registry([*resources.items(), (ROOT, schema)], retriever=_fetch_nothing)
             self._validator: Any = self._compile(schema)
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             where = show(getattr(error, "instance_path", ()))

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urljoin
 
 from . import graph
 from .graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
+from .references import MODERN, Dialect, Place, References
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
 KIND_OF_TYPE = {
     "object": graph.OBJECT,
@@ -30,52 +29,7 @@ KIND_OF_TYPE = {
     "null": graph.NULL,
 }
 
-# Where subschemas stand: a schema, a list of them, a map to them. A position counts only where its value has that form.
-ROOT = "urn:gateway-args:schema"
-"""The address that the root schema has in the validator's registry, whatever it calls itself."""
-
-ONE: tuple[str, ...] = (
-    "additionalItems",
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-)
-ONE += ("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties")
-LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
-
 OBJECT_WORDS = {"additionalProperties", "maxProperties", "minProperties", "patternProperties", "properties", "required"}
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """What differs between the drafts: the spelling of tuples, and whether `$ref` silences its neighbours."""
-
-    prefix: str
-    rest: str
-    ref_alone: bool
-
-
-MODERN = Dialect("prefixItems", "items", ref_alone=False)
-DIALECTS = {
-    "https://json-schema.org/draft/2020-12/schema": MODERN,
-    "https://json-schema.org/draft/2019-09/schema": Dialect("items", "additionalItems", ref_alone=False),
-    "http://json-schema.org/draft-07/schema": Dialect("items", "additionalItems", ref_alone=True),
-    "http://json-schema.org/draft-06/schema": Dialect("items", "additionalItems", ref_alone=True),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a schema stands: the URI that its references start from, its dialect (None: unknown), its address."""
-
-    base: str
-    dialect: Dialect | None
-    address: str
 
 
 def lower(schema: Any, resources: Mapping[str, Any], matcher: Callable[[str], Callable[[str], bool]]) -> Node:
@@ -93,64 +47,12 @@ class _Lowering:
         self, schema: Any, resources: Mapping[str, Any], matcher: Callable[[str], Callable[[str], bool]]
     ) -> None:
         self.matcher = matcher
-        self.places: dict[int, Place] = {}
-        self.documents: dict[str, Any] = {}
-        self.anchors: dict[tuple[str, str], Any] = {}
+        self.references = References(schema, resources)
         self.nodes: dict[int, Node] = {}
         self.unfilled: list[tuple[Node, dict[str, Any], Place]] = []
-        for uri, document in resources.items():
-            self._index(document, Place(uri, MODERN, f"{uri}#"))
-        root = Place("", MODERN, f"{ROOT}#")
-        self._index(schema, root)
-        self.root = self.node(schema, root)
+        self.root = self.node(schema, self.references.root)
         while self.unfilled:
             self._fill(*self.unfilled.pop())
-
-    def _index(self, document: Any, place: Place) -> None:
-        """Notes the place of every subschema, the resources that have an `$id`, and the anchors."""
-        self.documents.setdefault(place.base.rstrip("#"), document)
-        stack = [(document, place)]
-        while stack:
-            schema, place = stack.pop()
-            if not isinstance(schema, dict):
-                continue
-            base, dialect = place.base, place.dialect
-            named = schema.get("$schema")
-            if isinstance(named, str):
-                dialect = DIALECTS.get(named.rstrip("#"))
-            identity = schema.get("$id")
-            if isinstance(identity, str) and not (dialect and dialect.ref_alone and "$ref" in schema):
-                if identity.startswith("#"):
-                    self.anchors.setdefault((base, identity[1:]), schema)
-                else:
-                    base = urljoin(base, identity).rstrip("#")
-                    self.documents.setdefault(base, schema)
-            for key in ("$anchor", "$dynamicAnchor"):
-                if isinstance(schema.get(key), str):
-                    self.anchors.setdefault((base, schema[key]), schema)
-            self.places[id(schema)] = Place(base, dialect, place.address)
-            stack += [(part, Place(base, dialect, place.address + step)) for step, part in _subschemas(schema)]
-
-    def _target(self, reference: str, base: str) -> tuple[Any, str] | None:
-        """The schema that a reference names and its document's base, None when the plain rules do not find it."""
-        uri, _, fragment = (base + reference if reference.startswith("#") else urljoin(base, reference)).partition("#")
-        if uri not in self.documents:
-            return None
-        if fragment and not fragment.startswith("/"):
-            anchored = self.anchors.get((uri, unquote(fragment)))
-            return None if anchored is None else (anchored, uri)
-        schema = self.documents[uri]
-        for step, token in enumerate(unquote(fragment).split("/")[1:]):
-            if step and isinstance(schema, dict) and "$id" in schema:
-                return None
-            key = token.replace("~1", "/").replace("~0", "~")
-            if isinstance(schema, dict) and key in schema:
-                schema = schema[key]
-            elif isinstance(schema, list) and key.isdecimal() and int(key) < len(schema):
-                schema = schema[int(key)]
-            else:
-                return None
-        return schema, uri
 
     def node(self, schema: Any, place: Place) -> Node:
         """The node of a schema, made once; it is filled later, so that cycles are edges."""
@@ -159,7 +61,7 @@ class _Lowering:
         node = self.nodes.get(id(schema))
         if node is None:
             node = self.nodes[id(schema)] = Node()
-            place = self.places.get(id(schema), place)
+            place = self.references.place(schema, place)
             node.address = place.address
             self.unfilled.append((node, schema, place))
         return node
@@ -170,9 +72,9 @@ class _Lowering:
             return
         reference = schema.get("$ref")
         if isinstance(reference, str):
-            target = self._target(reference, place.base)
+            target = self.references.target(reference, place)
             if target is not None:
-                node.every.append(self.node(target[0], Place(target[1], dialect, reference)))
+                node.every.append(self.node(*target))
             if dialect.ref_alone:
                 return
         types = schema.get("type")
@@ -223,21 +125,6 @@ class _Lowering:
         if rest is False:
             shape.most = len(items) if shape.most is None else min(shape.most, len(items))
         return None if shape == ArrayShape() else shape
-
-
-def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The schemas directly inside, each with its step of a JSON pointer."""
-    for key in ONE:
-        if isinstance(schema.get(key), dict):
-            yield f"/{key}", schema[key]
-    for key in LISTS:
-        if isinstance(schema.get(key), list):
-            for index, part in enumerate(schema[key]):
-                yield f"/{key}/{index}", part
-    for key in MAPS:
-        if isinstance(schema.get(key), dict):
-            for name, part in schema[key].items():
-                yield f"/{key}/{quote(name.replace('~', '~0').replace('/', '~1'), safe='~')}", part
 
 
 def _count(schema: dict[str, Any], keyword: str) -> int | None:

@@ -434,6 +434,16 @@ def test_a_value_is_typed_by_its_schema(text: str, schema: object, written: str)
     assert typed(text, schema) == written
 
 
+@pytest.mark.parametrize("text", ["+353", "0x1F", "1_000", "007", "0b1", "1.", ".5", "00", "+1.5"])
+@pytest.mark.parametrize("other", ["integer", "number", ["integer", "null"]])
+def test_a_number_as_only_python_spells_it_is_a_string_where_one_may_stand(text: str, other: Any) -> None:
+    union = {"anyOf": [{"type": "string"}, {"type": other}]}
+    assert typed(text, union, python=False) == json.dumps(text)
+    number = {"type": ["number", "null"]}
+    assert typed(text, number, python=False) == typed(text, number, python=True)
+    assert typed("353", union, python=False) == "353"
+
+
 def test_no_type_at_all_is_read_as_an_untyped_one() -> None:
     for text in ("5", "'x'", "x", "{'a': 1}", ""):
         assert as_json(text, None, python=False) == typed(text, {})
