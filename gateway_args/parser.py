@@ -6,15 +6,15 @@ One parser reads one generated choice. It is sans-IO, holds a bounded amount and
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, final
 
 from .engine.engine import TEXT, Engine
 from .engine.program import FIRST_PRIVATE
 from .errors import LifecycleError
-from .events import CallArguments, CallEnd, CallStart, Content, Event, Finish, IdKind, ReasoningStart
+from .events import CallArguments, CallStart, Content, Event, Finish, IdKind
 from .formats.table import Format
+from .formats.turn import open_turn
 from .limits import Limits
 from .reading import Reading
 from .surrogates import SURROGATE, joined
@@ -46,8 +46,10 @@ class Parser:
     """Reads one model output.
 
     `tools=None`: the request's tools are unknown, nothing is checked or typed; `Tools.of([])`: it had none, so call
-    markers are content. `prompt` is the prompt's text, or its end: what it opened is open. `start` names the state to
-    start in when no prompt is at hand ("reasoning"). `markers` maps marker texts to token ids (`TokenDecoder.markers`).
+    markers are content. `prompt` is the prompt's text, or its end: it says where the output starts and never makes a
+    call, since parts of it are strangers' texts. `prefill` is what the model itself has already said in this turn and
+    the output continues: a call open at its end goes on. `start` names the state to start in when no prompt is at hand
+    ("reasoning"). `markers` maps marker texts to token ids (`TokenDecoder.markers`).
     `call_ids(index, name)` gives each call its id, once. `undeclared` says what a function is that the request does not
     declare: "call" or "malformed". `limits` bound what is held, in characters.
 
@@ -55,7 +57,7 @@ class Parser:
     `Limits` or mapping where one is asked for. What the model writes raises nothing.
     """
 
-    __slots__ = ("_call_ids", "_engine", "_finished", "_format", "_high", "_ids", "_markers", "_options", "_prompt")
+    __slots__ = ("_before", "_call_ids", "_engine", "_finished", "_format", "_high", "_ids", "_markers", "_options")
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class Parser:
         tools: Tools | None = None,
         *,
         prompt: str = "",
+        prefill: str = "",
         start: str | None = None,
         markers: Mapping[str, int] | None = None,
         call_ids: Callable[[int, str], str] | None = None,
@@ -81,16 +84,21 @@ class Parser:
             known = ", ".join(format.states)
             raise ValueError(f"Parser: start is {start!r}, no state of {format.name} (it has {known})")
         if start is not None and format.states[start].kind == "call":
-            raise ValueError(f"Parser: start is {start!r}, a call's region; give the prompt that opens it")
+            raise ValueError(f"Parser: start is {start!r}, a call's region; give the text that opens it as prefill")
         if tools is not None and not isinstance(tools, Tools):
             raise TypeError("Parser: tools is no Tools; make one with Tools.of(request['tools'])")
         self._format = format
         self._call_ids = call_ids
         self._options: tuple[str | None, str, Limits] = (start, undeclared, limits)
         self._markers = None if markers is None else dict(markers)
-        if SURROGATE.search(prompt) is not None:
-            prompt = joined(prompt)
-        self._prompt: str | None = _turn(format, prompt) or ("" if prompt or start else format.prompt_end)
+        for name, text in (("prompt", prompt), ("prefill", prefill)):
+            if not isinstance(text, str):
+                raise TypeError(f"Parser: {name} is {text!r}; expected its text, or leave it out")
+        stretches, begun = open_turn(format, prompt)
+        if not prompt and not prefill and start is None:
+            begun = format.prompt_end
+        # What stands before the output, until the first piece comes: the prompt's open turn, then the model's own text.
+        self._before: tuple[tuple[str, ...], str] | None = (tuple(map(joined, stretches)), joined(begun + prefill))
         self._ids: dict[int, str] | None = None  # token id -> private character, once the stream is known to have ids
         self._high = ""  # a high surrogate whose other half may follow
         self._finished = False
@@ -100,17 +108,33 @@ class Parser:
         start, undeclared, limits = self._options
         with_calls = tools is None or len(tools.names) > 0
         program = self._format.program(by_id, with_calls)
-        return Engine(program, start or program.start, tools, limits, self._id, undeclared == "malformed")
+        return Engine(program, start or program.start, tools, limits, undeclared == "malformed")
 
-    def _id(self, index: int, name: str, id: str | None) -> tuple[str, IdKind]:
+    def _events(self) -> list[Event]:
+        """What the engine has said, with an id for each call that starts in it.
+
+        A `call_ids` that raises leaves all of it for the next call.
+        """
+        engine = self._engine
+        while engine.unnamed:
+            event = engine.unnamed[0]
+            event.id, event.id_kind = self._id(event)
+            del engine.unnamed[0]
+        out = engine.out
+        engine.out = []
+        return out
+
+    def _id(self, call: CallStart) -> tuple[str, IdKind]:
         if self._call_ids is not None:
-            given = self._call_ids(index, name)
+            given = self._call_ids(call.index, call.name)
             if not isinstance(given, str) or not given:
-                raise TypeError(f"Parser: call_ids({index}, {name!r}) returned {given!r}; expected an id, a str")
+                raise TypeError(
+                    f"Parser: call_ids({call.index}, {call.name!r}) returned {given!r}; expected an id, a str"
+                )
             return given, IdKind.GIVEN
         if self._format.ids == "alnum9":
-            return id or _alnum9(index, name), IdKind.ALNUM9
-        return id or f"call_{index}", IdKind.DEFAULT
+            return call.id or _alnum9(call.index, call.name), IdKind.ALNUM9
+        return call.id or f"call_{call.index}", IdKind.DEFAULT
 
     @property
     def tools(self) -> Tools | None:
@@ -123,7 +147,8 @@ class Parser:
         """Read on; the events that this piece settles, perhaps none.
 
         The first piece that is not empty decides whether the stream has tokens. `LifecycleError`: after `finish`, a
-        piece of the other kind, or tokens that do not cover the text.
+        piece of the other kind, or tokens that do not cover the text. What `call_ids` raises passes through; the piece
+        has been read by then, and its events come with the next one, an empty one too, or with `finish` called again.
         """
         engine = self._engine
         plain = engine.plain
@@ -137,10 +162,12 @@ class Parser:
         ):
             if engine.plain is None:
                 engine.run()
+            if engine.unnamed:
+                return self._events()
             out = engine.out
             engine.out = []
             return out
-        if self._finished:
+        if self._finished or engine.final:
             raise LifecycleError("Parser.feed: the output is finished; make a parser for each output")
         if isinstance(piece, str):
             if engine.starts is not None and piece:
@@ -148,8 +175,8 @@ class Parser:
             if not (piece.isascii() or piece.isprintable()) or self._high:
                 piece = self._normal(piece)
             if not piece:
-                return []
-            if self._prompt is not None:
+                return self._events()
+            if self._before is not None:
                 self._begin(None)
                 engine = self._engine
         else:
@@ -157,15 +184,21 @@ class Parser:
                 kind = type(piece).__name__
                 raise TypeError(f"Parser.feed: {kind} is neither str nor Delta (bytes: decode them incrementally)")
             if not piece.text and not piece.tokens:
-                return []
+                return self._events()
             _require_cover(piece)
-            if self._prompt is not None:
+            if self._before is not None:
                 self._begin(piece)
                 engine = self._engine
             if engine.starts is None:
                 raise LifecycleError("Parser.feed: a piece with tokens in a stream that began without them")
             piece = self._tokens(piece)
-        if engine.mode == TEXT and not engine.blank and engine.mark == len(engine.buf) and engine.starts is None:
+        if (
+            engine.mode == TEXT
+            and not engine.blank
+            and engine.mark == len(engine.buf)
+            and engine.starts is None
+            and not engine.out
+        ):
             # Content without a marker's first character, nothing held: the commonest delta outside calls.
             stage = engine.stage
             if (
@@ -177,6 +210,8 @@ class Parser:
                 engine.texted = True
                 return [Content(piece)]
         engine.feed(piece)
+        if engine.unnamed:
+            return self._events()
         out = engine.out
         engine.out = []
         return out
@@ -189,21 +224,20 @@ class Parser:
             raise TypeError(
                 f"Parser.finish: {reason!r} is no finish reason; give the engine's, or None where it has none"
             )
-        if self._prompt is not None:
-            self._begin(None)
-        if self._high:
-            self._high = ""
-            self._engine.feed("\ufffd")
-        self._finished = True
         said = finish_reason(reason)
+        if not self._engine.final:
+            if self._before is not None:
+                self._begin(None)
+            if self._high:
+                self._high = ""
+                self._engine.feed("\ufffd")
+            self._engine.finish(said == "stop")
         engine = self._engine
-        engine.finish(said == "stop")
         if said == "stop" and engine.complete:
             said = "tool_calls"
-        thought = None if engine.starts is None else engine.thought_tokens
-        out = engine.out
-        engine.out = []
-        out.append(Finish(said, engine.calls, thought))
+        out = self._events()
+        self._finished = True
+        out.append(Finish(said, engine.calls, None if engine.starts is None else engine.thought_tokens))
         return out
 
     # ------------------------------------------------------------------------- text and tokens
@@ -220,48 +254,25 @@ class Parser:
         return joined(text)
 
     def _begin(self, delta: Delta | None) -> None:
-        """The first piece is here: the kind of stream is known, the prompt can be replayed."""
-        prompt = self._prompt or ""
-        self._prompt = None
+        """The first piece is here: the kind of stream is known, what stands before the output can be replayed."""
+        assert self._before is not None
+        stretches, prefill = self._before
+        self._before = None
         if delta is not None:
             texts = self._format.token_texts
             by_id = texts if self._markers is None else frozenset(text for text in texts if text in self._markers)
             self._engine = self._make_engine(by_id, self._engine.tools)
             self._by_id(by_id)
         engine = self._engine
+        spell = engine.program.spell
         if delta is not None:
             engine.zero = set()
-        prompt = engine.program.spell(prompt)
-        if prompt:
-            engine.replaying = True
-            engine.call_ids = _model_id  # calls that are over in the prompt get no id of ours
-            engine.feed(prompt)
-            engine.call_ids = self._id
-            engine.replaying = False
-            engine.texted = False
-            kept = engine.out[engine.region :] if engine.reader is not None or engine.in_call else []
-            engine.out = []
-            engine.done = 0
-            engine.thought_tokens = 0
-            if not kept:
-                engine.calls = engine.complete = 0
-            engine.debt = len(engine.lead_text) + engine.held + len(engine.buf) - engine.mark
-            if engine.in_thought:
-                engine.out.append(ReasoningStart())
-            for event in kept:
-                if isinstance(event, CallStart):
-                    event.id, event.id_kind = self._id(event.index, event.name, event.id or None)
-                if isinstance(event, (CallStart, CallArguments, CallEnd)):
-                    event.source = ""
-                    engine.out.append(event)
-        elif engine.stage.kind == "reasoning":
-            engine.in_thought = True
-            engine.out.append(ReasoningStart())
+        engine.begin([spell(text) for text in stretches], spell(prefill))
         if delta is not None:
             engine.starts = deque()
             engine.controls = deque()
             for event in engine.out:
-                if isinstance(event, (CallStart, CallArguments, CallEnd)):
+                if isinstance(event, (CallStart, CallArguments)):
                     event.tokens = 0
 
     def _by_id(self, by_id: frozenset[str]) -> None:
@@ -353,10 +364,6 @@ class Parser:
         return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
 
 
-def _model_id(_index: int, _name: str, id: str | None) -> tuple[str, IdKind]:
-    return id or "", IdKind.DEFAULT
-
-
 def _require_cover(delta: Delta) -> None:
     """`LifecycleError` when the tokens do not cover the text in order; a delta that is refused changes nothing."""
     size = len(delta.text)
@@ -370,22 +377,6 @@ def _require_cover(delta: Delta) -> None:
         at = token.end
     if at != size:
         raise LifecycleError(f"Parser.feed: the tokens end at character {at} of {size}; tokens must cover the text")
-
-
-def _turn(format: Format, prompt: str) -> str:
-    """What of a prompt matters: the text from its last turn opener on, or its thought markers when it has none."""
-    if not prompt:
-        return ""
-    ends = [prompt.rfind(opener) + len(opener) for opener in format.turn_openers if opener in prompt]
-    if ends:
-        return prompt[max(ends) :]
-    texts = {marker.text for marker in format.thought_markers}
-    found = list(re.finditer("|".join(map(re.escape, sorted(texts, key=len, reverse=True))), prompt)) if texts else []
-    if not found:
-        return ""
-    tail = prompt[found[-1].end() :]
-    layout = tail if not tail.strip(" \t\n\r") else ""
-    return "".join(match.group() for match in found) + layout
 
 
 def _alnum9(index: int, name: str) -> str:
@@ -406,6 +397,7 @@ def read(
     tools: Tools | None = None,
     *,
     prompt: str = "",
+    prefill: str = "",
     start: str | None = None,
     finish: str | None = "stop",
     markers: Mapping[str, int] | None = None,
@@ -418,6 +410,7 @@ def read(
         format,
         tools,
         prompt=prompt,
+        prefill=prefill,
         start=start,
         markers=markers,
         call_ids=call_ids,

@@ -1,8 +1,9 @@
 """`batch`: JSON lines in, JSON lines out, in the same order: the machine interface.
 
-A line is `{"id", "format"?, "tools"?, "tool_choice"?, "prompt"?, "start"?, "deltas": [..] | "text": "..", "finish"?}`,
-and what is said of it is its reading, or with `--events` its events. A bad line gets `{"id", "error"}` in its place;
-the run goes on and ends with status 1. One line is held at a time. Lone surrogate escapes are taken (policy 13).
+A line is `{"id", "format"?, "tools"?, "tool_choice"?, "prompt"?, "prefill"?, "start"?, "deltas": [..] | "text": "..",
+"finish"?}`, and what is said of it is its reading, or with `--events` its events. A bad line gets `{"id", "error"}` in
+its place; the run goes on and ends with status 1. One line is held at a time. Lone surrogate escapes are taken (policy
+13).
 
 A `tool_choice` that forces a function or any call means the constrained formats where no format is given; a format that
 is given is read as that format whatever forces the call. A choice of none is a request without tools.
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..formats import Format
     from ..tools import Tools
 
-_KEYS = ("id", "format", "tools", "tool_choice", "prompt", "start", "deltas", "text", "finish")
+_KEYS = ("id", "format", "tools", "tool_choice", "prompt", "prefill", "start", "deltas", "text", "finish")
 _EVERY = 0.2  # seconds between two progress lines
 
 
@@ -110,7 +111,8 @@ class Batch:
         choice, forced = _choice(row.get("tool_choice"))
         tools = self._tools_of([] if choice == "none" else row.get("tools"))
         fmt = self._format_of(_string(row, "format"), choice, forced)
-        parser = Parser(fmt, tools, prompt=_string(row, "prompt") or "", start=_string(row, "start"))
+        prompt, prefill = (_string(row, key) or "" for key in ("prompt", "prefill"))
+        parser = Parser(fmt, tools, prompt=prompt, prefill=prefill, start=_string(row, "start"))
         deltas = _deltas(row)
         reason = _string(row, "finish") if "finish" in row else "stop"
         if self._events:

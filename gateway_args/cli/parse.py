@@ -33,6 +33,7 @@ def add(commands: argparse._SubParsersAction[Any]) -> None:
     which.add_argument("--model", metavar="ID", help="the format by the model's id")
     parser.add_argument("--tools", metavar="FILE", help="JSON: the request's tools, or a request that has them")
     parser.add_argument("--prompt", default="", metavar="TEXT", help="the end of the prompt")
+    parser.add_argument("--prefill", default="", metavar="TEXT", help="what the model has said already in this turn")
     parser.add_argument("--start", metavar="STATE", help="the state to start in, such as reasoning")
     parser.add_argument("--finish", default="stop", metavar="REASON", help="the engine's reason (default: stop)")
     parser.add_argument(
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     tools = None if args.tools is None else tools_in(args.tools)
     pieces, markers = _pieces(read_text(args.file), args.chunk, fmt)
     try:
-        parser = Parser(fmt, tools, prompt=args.prompt, start=args.start, markers=markers)
+        parser = Parser(fmt, tools, prompt=args.prompt, prefill=args.prefill, start=args.start, markers=markers)
     except ValueError as error:
         raise UsageError(str(error)) from None
     steps = [(piece if isinstance(piece, str) else piece.text, parser.feed(piece)) for piece in pieces]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from . import corpus as corpora
-from . import oracle, promises
+from . import oracle, promises, prompts
 from .chunkings import QUICK, STANDARD, Chunking, Chunkings, shrink
 from .corpus import Case, Corpus
 from .promises import Fault, Promise
@@ -82,7 +82,29 @@ def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Out
                 if fault.promise not in broken:
                     broken.add(fault.promise)
                     failures.append(_minimal(trial, chunking, fault))
+    for detail in _moved_by_results(maker, case):
+        runs += 1
+        if detail:
+            failures.append(Failure(case.name, "text", Promise.PROMPT, detail, (case.text,)))
     return Outcome(runs, tuple(failures))
+
+
+def _moved_by_results(maker: Maker, case: Case) -> Iterator[str]:
+    """For each place of a tool result in a prompt: how a result that quotes everything changes the reading, or ""."""
+    if maker.format is None or case.prompt or case.prefill or case.start is not None:
+        return
+    table = maker.format(case)
+    for where, before, behind in prompts.places(table):
+        harmless: list[Event] | None = None
+        for result in (prompts.HARMLESS, *prompts.quoting(table, case.text, closed=bool(behind))):
+            parser = maker.new(replace(case, prompt=before + result + behind), None)
+            read = promises.merge([*parser.feed(case.text), *parser.finish(case.finish)])
+            harmless = harmless or read
+            if harmless == read:
+                yield ""
+            else:
+                difference = promises.difference(harmless, read, "behind a harmless one")
+                yield f"a tool result {where} that quotes markers: {difference}"
 
 
 class _Trial:

@@ -81,6 +81,7 @@ class Case:
     quoted: bool = False
     tools: tuple[Table, ...] | None = None
     prompt: str = ""
+    prefill: str = ""
     start: str | None = None
     finish: str = "stop"
     undeclared: str = "call"
@@ -203,8 +204,8 @@ def _all(words: list[str]) -> str:
 
 
 _CASE_KEYS = {
-    "name", "kinds", "output", "expect", "canonical", "quoted", "tools", "prompt", "start", "finish", "undeclared",
-    "limits", "function", "base",
+    "name", "kinds", "output", "expect", "canonical", "quoted", "tools", "prompt", "prefill", "start", "finish",
+    "undeclared", "limits", "function", "base",
 }  # fmt: skip
 _STOPS = {"stop", "eos", "eos_token", "stop_sequence", "tool_calls", "function_call"}
 _ALSO_READ = {"abort": "cancelled"}
@@ -329,6 +330,7 @@ class _Reader:
             quoted=self.flag(row.get("quoted", False), f"{path}: quoted"),
             tools=self.tools(row.get("tools"), shared, f"{path}: tools"),
             prompt=self.text(row.get("prompt", ""), f"{path}: prompt"),
+            prefill=self.text(row.get("prefill", ""), f"{path}: prefill"),
             start=self.string(row["start"], f"{path}: start") if "start" in row else None,
             finish=finish,
             undeclared=self.string(row.get("undeclared", "call"), f"{path}: undeclared"),

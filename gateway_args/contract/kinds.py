@@ -18,7 +18,7 @@ KINDS: dict[str, str] = {
     "text_values": "unicode, escapes, quotes, backslashes, newlines, tabs, white space at the ends, HTML, code",
     "typing": "values against the schema: a string like a number, nullable, union, enum, undeclared parameter",
     "own_delimiters": "the format's own separators, brackets, closers and markers inside a value",
-    "quoted_marker": "markers in prose, in a code fence, in a thought",
+    "quoted_marker": "markers in prose, in a code fence, in a thought, in a tool result that the prompt holds",
     "long": "one value of several KB; many parameters",
     "name_edges": "a name that starts another, resembles a marker, has dots, dashes, digits; an undeclared one",
     "key_order": "arguments before the name, extra keys, aliases",
@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
     "duplicate": "a second name, arguments or parameter",
     "turn_end": "end-of-turn text after content, after a call, inside a call",
     "ids": "where the model writes ids, or ids have a shape",
-    "prefill": "the prompt ends inside a call",
+    "prefill": "a prefill that ends inside a call; a call that the prompt left open, which is none",
     "control": "raw control characters, lone surrogates, U+2028, NUL, BOM",
 }
 

@@ -45,6 +45,7 @@ class Promise(StrEnum):
     COMPLETE = "complete"
     TOKENS = "tokens"
     READING = "reading"
+    PROMPT = "the prompt is not the model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,12 +47,14 @@ class Maker:
 
     `new` takes the case and, for streams with token ids, the ids of the markers (None: not known). `restore` makes a
     parser from what `snapshot()` of another gave; `markers` are the texts that the vocabulary may hold as one token.
-    Without them neither snapshots nor token ids are tried.
+    Without them neither snapshots nor token ids are tried. `format` is the case's table, where there is one: what its
+    prompts look like.
     """
 
     new: Callable[[Case, Markers | None], Subject | TokenSubject]
     restore: Callable[[Case, bytes], Subject | TokenSubject] | None = None
     markers: Callable[[Case], Collection[str]] | None = None
+    format: Callable[[Case], Format] | None = None
 
 
 def maker_of(source: str | PathLike[str] | Format | Maker | Callable[[Case], Subject]) -> Maker:
@@ -112,6 +114,7 @@ def _tables(format_of: Callable[[Case], Format]) -> Maker:
             format_of(case),
             tools(case),
             prompt=case.prompt,
+            prefill=case.prefill,
             start=case.start,
             markers=markers,
             undeclared=case.undeclared,
@@ -124,7 +127,7 @@ def _tables(format_of: Callable[[Case], Format]) -> Maker:
     def markers(case: Case) -> Collection[str]:
         return list(format_of(case).marker_texts())
 
-    return Maker(new, restore, markers)
+    return Maker(new, restore, markers, format_of)
 
 
 def snapshot(subject: object) -> bytes:

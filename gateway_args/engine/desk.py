@@ -14,9 +14,6 @@ from ..syntaxes.base import MORE, NO, YES
 from .ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..events import IdKind
     from ..limits import Limits
     from ..syntaxes.base import Plain, Reader
     from ..tools import Tool, Tools
@@ -27,7 +24,6 @@ class Desk(Ledger):
     """The ledger with the call in flight."""
 
     __slots__ = (
-        "call_ids",
         "calls",
         "candidate",
         "complete",
@@ -40,6 +36,7 @@ class Desk(Ledger):
         "tool",
         "tools",
         "undeclared_is_malformed",
+        "unnamed",
         "why",
     )
 
@@ -49,13 +46,12 @@ class Desk(Ledger):
         stage: str,
         tools: Tools | None,
         limits: Limits,
-        call_ids: Callable[[int, str, str | None], tuple[str, IdKind]],
         undeclared_is_malformed: bool,
     ) -> None:
         super().__init__(program, stage, limits)
         self.tools = tools
-        self.call_ids = call_ids
         self.undeclared_is_malformed = undeclared_is_malformed
+        self.unnamed: list[CallStart] = []  # calls that started and wait for the parser to give them an id
         self.calls = 0
         self.complete = 0
         self.reader: Reader | None = None
@@ -101,7 +97,6 @@ class Desk(Ledger):
             self.why = Why.LIMIT
             return False
         index = self.calls
-        call_id, id_kind = self.call_ids(index, name, id)  # the caller's function: first, for it may raise
         if self.controls and (end > self.mark or self.held):
             self._flush_controls()
         if self.lead_text:
@@ -110,7 +105,9 @@ class Desk(Ledger):
         self.calls += 1
         self.in_call = self.had_call = True
         source = self.take(end)
-        self.out.append(CallStart(index, call_id, name, declared, source, self.count(), id_kind))
+        start = CallStart(index, id or "", name, declared, source, self.count())
+        self.unnamed.append(start)
+        self.out.append(start)
         return True
 
     def _lead_out(self) -> None:

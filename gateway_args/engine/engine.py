@@ -23,16 +23,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..events import ReasoningStart, Why
+from ..events import CallArguments, CallStart, ReasoningStart, Why
 from ..syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
 from ..syntaxes.scanning import layout
 from .desk import Desk
 from .program import SPACE, skip_space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..events import IdKind
+    from ..events import Event
     from ..limits import Limits
     from ..tools import Tools
     from .program import Program, Row, Stage
@@ -55,8 +53,6 @@ class Engine(Desk):
         "junk_back",
         "lead",
         "mode",
-        "region",
-        "replaying",
         "syntax",
     )
 
@@ -66,10 +62,9 @@ class Engine(Desk):
         stage: str,
         tools: Tools | None,
         limits: Limits,
-        call_ids: Callable[[int, str, str | None], tuple[str, IdKind]],
         undeclared_is_malformed: bool,
     ) -> None:
-        super().__init__(program, stage, tools, limits, call_ids, undeclared_is_malformed)
+        super().__init__(program, stage, tools, limits, undeclared_is_malformed)
         self.mode = TEXT
         self.blank = True  # only white space since the last marker, call or start
         self.after = program.format.after_start  # what is left of that marker's layout
@@ -78,8 +73,62 @@ class Engine(Desk):
         self.body = 0  # where in `buf` the text behind the opener begins
         self.junk_back = False  # unconfirmed, the opener is junk of the region it stands in
         self.syntax = -1  # which of the state's call syntaxes reads the region
-        self.region = 0  # events before the region, while a prompt is replayed
-        self.replaying = False
+        if self.stage.kind == "reasoning":
+            self.in_thought = True
+
+    def begin(self, prompt: list[str], prefill: str) -> None:
+        """Read what stands before the output: stretches of the prompt's open turn, then the model's own text.
+
+        `out` is then what the output goes on with: a thought, and behind a prefill a call; its text is accounted for.
+        """
+        for n, stretch in enumerate(prompt):
+            if n:  # a tool's result stood here
+                self._rest("")
+            self.feed(stretch)
+            self._close_prompt()
+        self.out = []
+        self.unnamed = []
+        self.calls = self.complete = 0
+        self.feed(prefill)
+        kept: list[Event] = []
+        if self.in_call:
+            started = max(n for n, event in enumerate(self.out) if isinstance(event, CallStart))
+            kept = self.out[started:]
+        self.calls = len(kept[:1])
+        self.complete = 0
+        self.unnamed = [event for event in kept if isinstance(event, CallStart)]
+        self.texted = False
+        self.done = 0
+        self.thought_tokens = 0
+        self.debt = len(self.lead_text) + self.held + len(self.buf) - self.mark
+        self.out = [ReasoningStart()] if self.in_thought else []
+        for event in kept:
+            if isinstance(event, (CallStart, CallArguments)):
+                event.source = ""
+                event.index = 0
+                self.out.append(event)
+
+    def _close_prompt(self) -> None:
+        """The prompt is over: what it left open of a call or a wrapper is none, and only layout at its end goes on."""
+        if self.mode != TEXT or self.stage.kind == "wrapper":
+            if self.mode != OPENING:
+                self._enter(self._root())
+            self.mode = TEXT
+            self.reader = self.plain = self.tool = None
+            self.in_call = self.had_call = self.candidate = self.junk_back = self.after_call = False
+            self.parts = []
+            self.held = 0
+            self.lead_text = ""
+            self.syntax = -1
+            self.pos = self.mark = len(self.buf)
+            self._rest("")
+            return
+        end = len(self.buf)
+        while end > self.mark and self.buf[end - 1] in SPACE:
+            end -= 1
+        if end > self.mark:
+            self.blank = False
+            self.pos = self.mark = end
 
     def feed(self, text: str) -> None:
         """Read on with this text; what it causes is appended to `out`."""
@@ -346,7 +395,6 @@ class Engine(Desk):
             self.blank = True
         start = self.body - len(row.spelling)
         self._settle(start, row)
-        self._mark_region()
         if self.in_thought and stage.kind != "reasoning":
             self._leave_thought()
         if stage.kind != "call":
@@ -362,12 +410,6 @@ class Engine(Desk):
         self.pos = self.body
         if stage.calls and syntax >= 0 and stage.calls[syntax].wraps:
             self.drop(self.body, Why.MARKER)
-
-    def _mark_region(self) -> None:
-        """A region opens: while the prompt is replayed, only the last one's events matter."""
-        if self.replaying:
-            self.region = len(self.out)
-            self.calls = self.complete = 0
 
     def _open_region(self, syntax: int) -> None:
         self.candidate = False
@@ -393,7 +435,6 @@ class Engine(Desk):
         if stage.bare == "whole":
             self.drop(at, Why.LAYOUT)
             self.pos = at
-            self._mark_region()
             self._open_region(0)
             return True
         if stage.bare == "start" and (self.texted or not self.blank or self.after_call):
@@ -433,7 +474,6 @@ class Engine(Desk):
                     self.say(at)
                 self.layout_why = why
                 self.pos = at
-                self._mark_region()
                 blank, after_call = self.blank, self.after_call
                 self._open_region(n)
                 self.blank, self.after_call = blank, after_call

@@ -43,7 +43,7 @@ def save(parser: Parser) -> bytes:
         "format": parser._format.digest,
         "options": [start, undeclared, asdict(limits)],
         "markers": parser._markers,
-        "prompt": parser._prompt,
+        "before": parser._before,
         "by_id": None if parser._ids is None else sorted(engine.program.texts),
         "high": ord(parser._high) if parser._high else 0,
         "finished": parser._finished,
@@ -96,7 +96,8 @@ def _load(
         undeclared=undeclared,
         limits=Limits(**limits),
     )
-    parser._prompt = None if state["prompt"] is None else "".join([state["prompt"]])
+    before = state["before"]
+    parser._before = None if before is None else (tuple("".join([text]) for text in before[0]), "".join([before[1]]))
     if state["by_id"] is not None:
         by_id = frozenset(state["by_id"])
         parser._engine = parser._make_engine(by_id, tools)

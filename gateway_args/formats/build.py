@@ -19,7 +19,7 @@ from ..engine.program import SPACE
 from ..errors import FormatError
 from ..syntaxes.header import check as check_header
 from ..syntaxes.registry import SYNTAXES
-from .table import Format, Marker, State, digest_of
+from .table import Format, Marker, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,7 +37,7 @@ _TABLE: dict[str, Any] = {
     "ids": Literal["call", "alnum9"],
 }
 _SECTIONS = ("markers", "states", "calls")
-_OTHER_KEYS = ("turn_end", *_SECTIONS)
+_OTHER_KEYS = ("turn_end", "results", *_SECTIONS)
 _PLACE: Final = re.compile(r"\{\w+\}")
 _Part = typing.TypeVar("_Part")
 
@@ -172,6 +172,17 @@ class _Builder:
                 found[marker.text] = marker
         return tuple(found.values())
 
+    def results(self, value: Any) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, list):
+            self.fail("results", f"{_shown(value)} is no list")
+        found = []
+        for n, item in enumerate(value):
+            pair = self.value(f"results[{n}]", item, tuple[str, ...])
+            if len(pair) != 2:
+                self.fail(f"results[{n}]", f"{_shown(item)} is no pair of an opener and a closer")
+            found.append(pair)
+        return tuple(found)
+
     def state(self, name: str, value: Any) -> State:
         path = f"states.{name}"
         table = self.table(path, value)
@@ -238,6 +249,8 @@ class _Builder:
             self.note("summary", "missing; one sentence that says whose format it is")
         with suppress(_Wrong):
             said["turn_end"] = self.turn_end(table.get("turn_end", []))
+        with suppress(_Wrong):
+            said["results"] = self.results(table.get("results", []))
         markers = [*said["markers"].values(), *said.get("turn_end", ())]
         if len({marker.text for marker in markers if marker.token}) > MAX_TOKENS:
             self.note("markers", f"more than {MAX_TOKENS} markers that are one token")
@@ -297,8 +310,7 @@ def build(name: str, table: Mapping[str, Any]) -> Format:
         raise FormatError(f"{name}: {builder.problems[0]}")
     for section in _SECTIONS:
         said[section] = types.MappingProxyType(said[section])
-    canonical = json.dumps(table, sort_keys=True, ensure_ascii=False).encode()
-    return Format(name, digest=digest_of(canonical), **said)
+    return Format(name, **said)
 
 
 def problems(table: Mapping[str, Any]) -> list[Problem]:
@@ -370,6 +382,15 @@ def schema() -> dict[str, Any]:
         "properties": {
             **{key: _schema_of(kind) for key, kind in _TABLE.items()},
             "turn_end": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, marker]}},
+            "results": {
+                "type": "array",
+                "items": {
+                    "type": "array",
+                    "items": {"type": "string", "minLength": 1},
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+            },
             "markers": {"type": "object", "additionalProperties": marker},
             "states": {"type": "object", "minProperties": 1, "additionalProperties": state},
             "calls": {"type": "object", "additionalProperties": {"oneOf": calls}},

@@ -6,14 +6,13 @@ own thoughts and end-of-turn texts are read first, and the rest is constrained.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from ..syntaxes.framed import Framed
 from ..syntaxes.json import Json
-from .table import Format, Marker, State, digest_of
+from .table import Format, Marker, State
 
 if TYPE_CHECKING:
     from ..syntaxes.base import Syntax
@@ -63,7 +62,6 @@ def _constrained(name: str, syntax: Syntax, base: Format | None) -> Format:
     else:
         states["content"] = State("content", **content)  # type: ignore[arg-type]
     states["after"] = State("after", "wrapper")
-    digest = digest_of(json.dumps([name, base.digest if base is not None else None]).encode())
     return Format(
         name,
         summary="the whole output is one function's arguments" if name != "required" else "a JSON list of calls",
@@ -72,6 +70,6 @@ def _constrained(name: str, syntax: Syntax, base: Format | None) -> Format:
         calls=MappingProxyType({"whole": syntax}),
         turn_openers=base.turn_openers if base is not None else (),
         turn_end=base.turn_end if base is not None else (),
+        results=base.results if base is not None else (),
         after_start=base.after_start if base is not None else "",
-        digest=digest,
     )

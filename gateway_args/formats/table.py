@@ -6,12 +6,13 @@ state. Everything here is plain immutable data; `gateway_args.engine` compiles a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from ..engine.program import Program
     from ..syntaxes.base import Syntax
@@ -69,6 +70,8 @@ class Format:
     """End-of-turn texts, dropped in every state."""
     prompt_end: str = ""
     """What the template's prompt ends with inside the model's turn: replayed when no prompt is at hand."""
+    results: tuple[tuple[str, str], ...] = ()
+    """What opens and closes a tool's result, where the template writes results inside or behind the model's turn."""
     after_start: str = ""
     """White space that the template writes before the first text of an output."""
     ids: str = "call"
@@ -79,8 +82,15 @@ class Format:
     """False when no vendor's source was found."""
     needs_special_tokens: bool = False
     """Markers vanish under skip_special_tokens: such an output must come with token ids."""
-    digest: str = ""
-    """SHA-256 of the table's canonical form: what a snapshot names it by."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that changes what is read: what a snapshot names the table by."""
+        import hashlib
+        import json
+
+        said = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name not in _FACTS}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     @property
     def start(self) -> str:
@@ -165,6 +175,20 @@ class Format:
         }
         return tuple(self.markers[name] for name in sorted(names))
 
+    @cached_property
+    def thought_pairs(self) -> tuple[tuple[str, str], ...]:
+        """An opener and a closer for each closer of a thought that means nothing in content."""
+        texts = [state for state in self.states.values() if state.kind == "content"]
+        known = {name for state in texts for name in state.on}
+        pairs = []
+        for thought in self.states.values():
+            openers = [name for state in texts for name, target in state.on.items() if target == thought.name]
+            if thought.kind == "reasoning" and openers:
+                closers = [name for name, target in thought.on.items() if self.states[target].kind == "content"]
+                opener = self.markers[openers[0]].text
+                pairs += [(opener, self.markers[name].text) for name in closers if name not in known]
+        return tuple(pairs)
+
     def program(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> Program:
         """The format compiled for streams in which these markers are matched by id."""
         key = (by_id, with_calls)
@@ -185,8 +209,16 @@ class Format:
         return f"Format({self.name!r})"
 
 
-def digest_of(canonical: bytes) -> str:
-    """The name by which a snapshot knows a table."""
-    import hashlib
+_FACTS = frozenset({"name", "summary", "source", "verified", "needs_special_tokens"})
+"""What a table says of itself and no reading depends on."""
 
-    return hashlib.sha256(canonical).hexdigest()
+
+def _plain(value: object) -> object:
+    """Data as JSON has it; the order of states and rows is kept, it says where an output starts."""
+    if is_dataclass(value):
+        return [type(value).__name__, *([field.name, _plain(getattr(value, field.name))] for field in fields(value))]
+    if isinstance(value, Mapping):
+        return [[key, _plain(item)] for key, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value

@@ -234,7 +234,7 @@ def test_a_delta_that_is_refused_changes_nothing():
 
 
 def test_a_call_is_no_state_to_start_in():
-    with pytest.raises(ValueError, match="prompt"):
+    with pytest.raises(ValueError, match="prefill"):
         Parser(formats.load("hermes"), start="call")
 
 

@@ -277,14 +277,14 @@ SOUND = {
 
 
 @pytest.mark.parametrize("table", SOUND)
-def test_an_output_begun_in_the_prompt_ends_in_the_same_calls_wherever_it_was_cut(table):
+def test_an_output_begun_in_the_prefill_ends_in_the_same_calls_wherever_it_was_cut(table):
     output = SOUND[table]
     whole = said(TABLES[table], output, WHOLE, "stop", {})
     calls = fold(whole).calls
     for cut in range(len(output)):
-        rest = said(TABLES[table], output[cut:], WHOLE, "stop", {"prompt": TURN + output[:cut]})
+        rest = said(TABLES[table], output[cut:], WHOLE, "stop", {"prompt": TURN, "prefill": output[:cut]})
         assert "".join(map(source_of, rest)) == output[cut:]
-        at = over = 0  # calls that were over in the prompt are none of this output's
+        at = over = 0  # calls that were over in the prefill are none of this output's
         for event in whole:
             at += len(source_of(event))
             over += isinstance(event, CallEnd) and at <= cut

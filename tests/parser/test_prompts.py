@@ -1,4 +1,4 @@
-"""What a prompt opened is open: thoughts, layout and calls that the output goes on with."""
+"""What a prompt opened is open, thoughts and layout; what the model has said already goes on, calls too."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ CALL = '<tool_call>\n{"name": "add", "arguments": {"a": "x\\n", "b": 2}}\n</tool
 
 
 @pytest.mark.parametrize("cut", range(1, len(CALL)))
-def test_a_call_that_the_prompt_began_is_whole(cut):
-    reading = check("qwen3", CALL[cut:], prompt=TURN + CALL[:cut])
+def test_a_call_that_the_prefill_began_is_whole(cut):
+    reading = check("qwen3", CALL[cut:], prompt=TURN, prefill=CALL[:cut])
     assert [(call.name, call.arguments, call.complete) for call in reading.calls] == [
         ("add", '{"a": "x\\n", "b": 2}', True)
     ]
@@ -57,7 +57,7 @@ def test_a_call_that_the_prompt_began_is_whole(cut):
 
 
 def test_the_prefilled_part_has_no_source_and_comes_with_the_first_delta():
-    events = events_of("qwen3", ["x", CALL[CALL.index("\\n") :]], prompt=TURN + CALL[: CALL.index("x\\n")])
+    events = events_of("qwen3", ["x", CALL[CALL.index("\\n") :]], prompt=TURN, prefill=CALL[: CALL.index("x\\n")])
     start, fragment, *_ = events
     assert isinstance(start, CallStart)
     assert start.source == ""
@@ -65,9 +65,8 @@ def test_the_prefilled_part_has_no_source_and_comes_with_the_first_delta():
     assert "".join(map(source_of, events)) == "x" + CALL[CALL.index("\\n") :]
 
 
-def test_calls_that_the_prompt_ended_are_not_said_again():
-    prompt = TURN + CALL + "\n" + CALL[:30]
-    reading = check("qwen3", CALL[30:], prompt=prompt)
+def test_calls_that_the_prefill_ended_are_not_said_again():
+    reading = check("qwen3", CALL[30:], prompt=TURN, prefill=CALL + "\n" + CALL[:30])
     assert [call.index for call in reading.calls] == [0]
     assert reading.finish is not None
     assert reading.finish.calls == 1
@@ -75,8 +74,8 @@ def test_calls_that_the_prompt_ended_are_not_said_again():
 
 def test_a_prompt_and_a_snapshot_before_the_first_delta():
     format = formats.load("qwen3")
-    plain = events_of(format, [CALL[40:]], prompt=TURN + CALL[:40])
-    parser = Parser.restore(Parser(format, prompt=TURN + CALL[:40]).snapshot(), format)
+    plain = events_of(format, [CALL[40:]], prompt=TURN, prefill=CALL[:40])
+    parser = Parser.restore(Parser(format, prompt=TURN, prefill=CALL[:40]).snapshot(), format)
     assert merged(parser.feed(CALL[40:]) + parser.finish("stop")) == merged(plain)
 
 
@@ -92,22 +91,66 @@ def test_half_a_surrogate_pair_in_a_prompt_is_no_marker(deltas):
     assert fold(said).content == "x"
 
 
-def test_calls_that_are_over_in_the_prompt_are_given_no_id():
+def test_calls_that_are_over_in_the_prefill_are_given_no_id():
     asked = []
 
     def call_ids(index, name):
         asked.append((index, name))
         return f"id_{name}"
 
-    prompt = '<|im_start|>assistant\n<tool_call>{"name": "a"}</tool_call><tool_call>{"name": "b", "arguments": {"x'
-    said = events_of("hermes", ['": 1}}</tool_call><tool_call>{"name": "c"}'], prompt=prompt, call_ids=call_ids)
+    prefill = '<tool_call>{"name": "a"}</tool_call><tool_call>{"name": "b", "arguments": {"x'
+    said = events_of("hermes", ['": 1}}</tool_call><tool_call>{"name": "c"}'], prefill=prefill, call_ids=call_ids)
     assert [event.id for event in said if isinstance(event, CallStart)] == ["id_b", "id_c"]
     assert asked == [(0, "b"), (1, "c")]
 
 
-def test_a_marker_that_the_prompt_quotes_in_a_value_is_its_text():
-    prompt = "<|assistant|><tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key> z</arg_value></too"
+def test_a_marker_that_the_prefill_quotes_in_a_value_is_its_text():
+    prefill = "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key> z</arg_value></too"
     function = {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}
     tools = Tools.of([{"type": "function", "function": function}])
-    said = events_of("glm47", [Delta("call>", (Token(3, 0, 5),))], prompt=prompt, tools=tools)
+    said = events_of("glm47", [Delta("call>", (Token(3, 0, 5),))], prefill=prefill, tools=tools)
     assert fold(said).calls[0].arguments == '{"a": "x</arg_value><arg_key> z</arg_value></toocall>'
+
+
+def test_of_a_list_that_the_prefill_began_only_the_open_call_goes_on():
+    prefill = '[TOOL_CALLS] [{"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {"y": '
+    reading = check("mistral_v3", "2}}]", prefill=prefill)
+    assert [(call.index, call.name, call.arguments) for call in reading.calls] == [(0, "b", '{"y": 2}')]
+
+
+def test_a_prefill_between_two_calls_of_a_list():
+    reading = check("mistral_v3", ' {"name": "b", "arguments": {}}]', prefill='[TOOL_CALLS] [{"name": "a"},')
+    assert [(call.index, call.name) for call in reading.calls] == [(0, "b")]
+
+
+def test_the_prefilled_call_counts_no_tokens():
+    said = events_of(
+        "hermes", [Delta("1}}", (Token(5, 0, 3),))], prefill='<tool_call>{"name": "f", "arguments": {"a": '
+    )
+    assert [event.tokens for event in said if isinstance(event, CallStart | CallArguments)] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("start", "prefill", "output", "reasoning", "content"),
+    [
+        (None, "<think>\nI", " see</think>Yes", " see", "Yes"),
+        (None, "<think>\nI see</think>\n", "\nYes", "", "Yes"),
+        (None, "Well", ", yes", "", ", yes"),
+        ("reasoning", "I", " see</think>Yes", " see", "Yes"),
+    ],
+)
+def test_text_that_was_said_already_goes_on(start, prefill, output, reasoning, content):
+    reading = check("qwen3", output, start=start, prefill=prefill)
+    assert (reading.reasoning, reading.content) == (reasoning, content)
+
+
+def test_the_templates_own_beginning_of_an_output_stands_in_the_prompt_or_in_the_table():
+    assert [call.name for call in check("functionary_v3_2", "f\n{}").calls] == ["f"]
+    assert [call.name for call in check("functionary_v3_2", "f\n{}", prompt="Hi>>>").calls] == ["f"]
+    assert [call.name for call in check("functionary_v3_2", "\n{}", prefill=">>>f").calls] == ["f"]
+
+
+@pytest.mark.parametrize("option", ["prompt", "prefill"])
+def test_what_stands_before_the_output_is_text(option):
+    with pytest.raises(TypeError, match=f"{option} is None; expected its text"):
+        Parser(formats.load("hermes"), **{option: None})

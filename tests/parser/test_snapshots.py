@@ -64,7 +64,7 @@ def test_another_table_or_version_is_refused():
         Parser.restore(json.dumps(state).encode(), formats.load("hermes"))
 
 
-@pytest.mark.parametrize("key", ["stage", "engine", "queues", "reader", "options", "buf", "prompt"])
+@pytest.mark.parametrize("key", ["stage", "engine", "queues", "reader", "options", "buf", "before"])
 def test_a_damaged_snapshot_is_one_clear_error(key):
     parser = Parser(formats.load("hermes"))
     parser.feed('<tool_call>{"name": "f", "arguments": {"a": "x')
