@@ -106,7 +106,7 @@ class Parser:
 
     def _make_engine(self, by_id: frozenset[str], tools: Tools | None) -> Engine:
         start, undeclared, limits = self._options
-        with_calls = tools is None or len(tools.names) > 0
+        with_calls = tools is None or bool(tools)
         program = self._format.program(by_id, with_calls)
         return Engine(program, start or program.start, tools, limits, undeclared == "malformed")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway_args import formats, read
 from gateway_args.tools import Tools
 
 SCHEMA: dict[str, Any] = {
@@ -64,14 +65,85 @@ def test_tools_that_are_no_functions_are_listed_by_their_type() -> None:
         [
             {"type": "web_search"},
             {"type": "bash_20250124", "name": "bash"},
-            {"type": "custom", "name": "free_text", "format": {"type": "text"}},
-            {"type": "custom", "custom": {"name": "free_text"}},
             {"type": "mcp", "server_label": "x"},
             CHAT,
         ]
     )
-    assert tools.ignored == ("web_search", "bash_20250124", "custom", "custom", "mcp")
+    assert tools.ignored == ("web_search", "bash_20250124", "mcp")
     assert tools.names == ("forecast",)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "custom", "name": "apply_patch", "description": "Edit files.", "format": {"type": "text"}},
+        {"type": "custom", "custom": {"name": "apply_patch", "description": "Edit files."}},
+    ],
+    ids=["responses", "chat"],
+)
+def test_a_custom_tool_is_a_function_of_one_text(tool: dict[str, Any]) -> None:
+    tools = Tools.of([tool])
+    found = tools.get("apply_patch")
+    assert found is not None
+    assert (found.custom, found.description) == (True, "Edit files.")
+    text = found.parameter("input")
+    assert text is not None
+    assert text.only_string
+    assert found.parameters["required"] == ["input"]
+
+
+def test_the_tools_of_a_namespace_are_functions_named_behind_it() -> None:
+    namespace = {
+        "type": "namespace",
+        "name": "crm",
+        "description": "d",
+        "tools": [RESPONSES, {"type": "custom", "name": "note"}, {"type": "web_search"}],
+    }
+    tools = Tools.of([namespace, RESPONSES])
+    assert tools.names == ("crm__forecast", "crm__note", "forecast")
+    assert tools.ignored == ("web_search",)
+    inner, plain = tools.get("crm__forecast"), tools.get("forecast")
+    assert inner is not None
+    assert plain is not None
+    assert (inner.namespace, inner.local_name, inner.parameters) == ("crm", "forecast", SCHEMA)
+    assert (plain.namespace, plain.local_name) == ("", "forecast")
+
+
+@pytest.mark.parametrize(
+    ("tools", "any"),
+    [
+        ([], False),
+        (None, False),
+        ([{"type": "web_search"}], True),
+        ([CHAT], True),
+        ([{"type": "namespace", "name": "crm", "tools": [RESPONSES]}], True),
+    ],
+)
+def test_a_request_with_tools_of_any_kind_is_not_one_without_tools(tools: Any, any: bool) -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    assert bool(Tools.of(tools)) is any
+    assert len(read(formats.load("hermes"), [text], Tools.of(tools)).calls) == any
+
+
+@pytest.mark.parametrize("place", ["tool", "name", "schema", "type", "tools"])
+def test_a_value_nested_beyond_wording_is_an_error_with_its_path(place: str) -> None:
+    deep: Any = {}
+    for _ in range(200_000):
+        deep = [deep]
+    request: Any = {
+        "tool": [deep],
+        "name": [{"type": "function", "function": {"name": deep}}],
+        "schema": [{"type": "function", "function": {"name": "a", "parameters": deep}}],
+        "type": [{"type": deep}],
+        "tools": [{"type": "namespace", "name": "a", "tools": {"a": deep}}],
+    }
+    try:
+        with pytest.raises(ValueError, match=r"^tools\[0\].*not a deeply nested value$"):
+            Tools.of(request[place])
+    finally:
+        request.clear()
+        while deep:  # freed level by level: the interpreter frees a chain this long recursively
+            deep = deep.pop()
 
 
 def test_no_tools_and_none_declare_nothing() -> None:
@@ -93,6 +165,9 @@ def test_no_tools_and_none_declare_nothing() -> None:
         ([{"type": "function", "function": None}], "tools[0].function: an object"),
         ([{"type": "function"}], 'tools[0]: a function needs "function"'),
         ([{"type": "function", "name": None}], "tools[0].name: a name"),
+        ([{"type": "custom"}], 'tools[0]: a custom tool needs "custom"'),
+        ([{"type": "namespace", "name": "a", "tools": [3]}], "tools[0].tools[0]: an object"),
+        ([{"type": "namespace", "tools": []}], "tools[0].name: a name"),
         ([{"type": ["function"], "name": "a"}], "tools[0].type: a string"),
         ([{"name": "a"}], "tools[0].input_schema: an object"),
         ([{"input_schema": {}}], "tools[0].name: a name"),
