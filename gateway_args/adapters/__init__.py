@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from . import chat, framing, messages, responses
 from .core import Said, Stream
+from .errors import ApiError, BadRequest, error
+from .requests import Constraint, Engine, Request, ToolChoice, request
 from .values import Calls, Chunk, Envelope, Logprob, MalformedTo, Options, Usage
 
 if TYPE_CHECKING:
@@ -19,21 +21,29 @@ if TYPE_CHECKING:
 Kind = Literal["chat", "responses", "messages"]
 
 __all__ = [
+    "ApiError",
+    "BadRequest",
     "Calls",
     "Chunk",
+    "Constraint",
+    "Engine",
     "Envelope",
     "Kind",
     "Logprob",
     "MalformedTo",
     "Options",
+    "Request",
     "Said",
     "Stream",
+    "ToolChoice",
     "Usage",
     "chat",
     "end",
+    "error",
     "fold",
     "framing",
     "messages",
+    "request",
     "responses",
     "sse",
     "stream",

@@ -1,0 +1,181 @@
+"""Responses requests: items become messages in Chat's shape, as a chat template takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .common import SAMPLING, Calling, allowed, calling, schema_of
+from .values import Constraint, Message, Request, ToolChoice
+
+if TYPE_CHECKING:
+    from ...formats import Format
+    from .body import Body
+
+_ECHO = (
+    "instructions", "metadata", "max_output_tokens", "previous_response_id", "reasoning", "service_tier", "store",
+    "temperature", "text", "tool_choice", "tools", "top_p", "truncation", "user",
+)  # fmt: skip
+_HOSTED = (
+    "file_search", "web_search", "web_search_preview", "web_search_preview_2025_03_11", "computer", "computer_use",
+    "computer_use_preview", "code_interpreter", "image_generation", "mcp", "shell", "apply_patch",
+)  # fmt: skip
+
+
+def read(body: Body, model_format: Format | None) -> Request:
+    """What this body asks for."""
+    send_all = "this server keeps no responses: send the whole input"
+    body.refuse({"previous_response_id": send_all, "conversation": send_all, "background": "ask for a stream"})
+    model = body.needed("model")
+    tools = body.tools()
+    called: Calling = calling(body, tools, _choice(body), model_format, _output(body))
+    reasoning = body.object("reasoning")
+    effort = reasoning.text("effort") if reasoning is not None else None
+    include = body.texts("include")
+    return Request(
+        kind="responses",
+        model=model,
+        stream=body.flag("stream"),
+        messages=tuple(_messages(body)),
+        tools=called.tools,
+        template_tools=called.template_tools,
+        choice=called.choice,
+        format=called.format,
+        model_format=called.model_format,
+        parallel=body.flag("parallel_tool_calls", True),
+        stops=body.texts("stop"),
+        max_tokens=body.whole("max_output_tokens", 1),
+        effort=None if effort == "none" else effort,
+        thinking=False if effort == "none" else None,
+        logprobs=(body.whole("top_logprobs", 0, 20) or 0) if "message.output_text.logprobs" in include else None,
+        constraint=called.constraint,
+        sampling=body.some(SAMPLING),
+        summary=reasoning is not None and ("summary" in reasoning or "generate_summary" in reasoning),
+        echo={**body.some(_ECHO), "parallel_tool_calls": body.flag("parallel_tool_calls", True)},
+    )
+
+
+def _choice(body: Body) -> ToolChoice:
+    said = body.value.get("tool_choice")
+    if said is None or isinstance(said, str):
+        match body.one_of("tool_choice", ("none", "auto", "required")):
+            case "none":
+                return ToolChoice("none")
+            case "required":
+                return ToolChoice("required")
+            case _:
+                return ToolChoice()
+    choice = body.object("tool_choice")
+    assert choice is not None
+    kind = choice.one_of("type", ("function", "custom", "allowed_tools", *_HOSTED))
+    if kind == "allowed_tools":
+        required = choice.one_of("mode", ("auto", "required")) == "required"
+        names = tuple(_name(tool) for tool in choice.objects("tools") if tool.text("type") not in _HOSTED)
+        return allowed(ToolChoice(), names, required)
+    if kind in ("function", "custom"):
+        return ToolChoice("named", _name(choice))
+    raise choice.bad(choice.at("type"), f"{kind or 'nothing'} cannot be forced: no tool of this server runs it")
+
+
+def _name(tool: Body) -> str:
+    """The name that the model knows: a tool of a namespace stands behind it."""
+    namespace = tool.text("namespace")
+    return f"{namespace}__{tool.needed('name')}" if namespace else tool.needed("name")
+
+
+def _output(body: Body) -> Constraint | None:
+    text = body.object("text")
+    wanted = text.object("format") if text is not None else None
+    if wanted is None:
+        return None
+    match wanted.one_of("type", ("text", "json_object", "json_schema")):
+        case "json_object":
+            return Constraint("output", None)
+        case "json_schema":
+            return Constraint("output", schema_of(wanted, "schema"))
+        case _:
+            return None
+
+
+def _messages(body: Body) -> list[Message]:
+    found: list[Message] = []
+    instructions = body.text("instructions")
+    if instructions:
+        found.append({"role": "system", "content": instructions})
+    said = body.value.get("input")
+    if isinstance(said, str):
+        return [*found, {"role": "user", "content": said}]
+    for item in body.objects("input"):
+        _take(item, found)
+    if not any(message["role"] != "system" for message in found) and not body.list("input"):
+        raise body.bad("input", "expected a string or a list of items, got nothing")
+    return found
+
+
+def _take(item: Body, found: list[Message]) -> None:
+    """Put an item behind the messages: what an assistant says and calls in a row is one message."""
+    kind = item.text("type") or ("message" if "role" in item else None)
+    match kind:
+        case "message":
+            role = item.one_of("role", ("user", "assistant", "system", "developer"))
+            content = _content(item, "content")
+            if role == "assistant":
+                _assistant(found)["content"] = _joined(_assistant(found).get("content"), content)
+            else:
+                found.append({"role": role or "user", "content": content})
+        case "function_call" | "custom_tool_call":
+            custom = kind == "custom_tool_call"
+            arguments = _dumped({"input": item.text("input") or ""}) if custom else item.text("arguments") or ""
+            call = {
+                "id": item.needed("call_id"),
+                "type": "function",
+                "function": {"name": _name(item), "arguments": arguments},
+            }
+            _assistant(found).setdefault("tool_calls", []).append(call)
+        case "function_call_output" | "custom_tool_call_output":
+            found.append({"role": "tool", "tool_call_id": item.needed("call_id"), "content": _content(item, "output")})
+        case "reasoning":
+            texts = [part.text("text") or "" for key in ("content", "summary") for part in item.objects(key)]
+            if texts:
+                _assistant(found, new=True)["reasoning_content"] = texts[0] if len(texts) == 1 else "\n".join(texts)
+        case None:
+            raise item.bad(item.at("type"), "expected the type of an item, got nothing")
+        case _:
+            raise item.bad(item.at("type"), f"{kind!r} items are not supported")
+
+
+def _assistant(found: list[Message], *, new: bool = False) -> Message:
+    """The assistant's message that is open at the end."""
+    if not found or found[-1]["role"] != "assistant" or (new and "tool_calls" in found[-1]):
+        found.append({"role": "assistant", "content": None})
+    return found[-1]
+
+
+def _joined(before: Any, content: Any) -> Any:
+    if before is None:
+        return content
+    return before + content if isinstance(before, str) and isinstance(content, str) else content
+
+
+def _content(item: Body, key: str) -> Any:
+    """A text, or its parts in Chat's shape; parts of text alone are one text."""
+    said = item.value.get(key)
+    if said is None or isinstance(said, str):
+        return said or ""
+    parts: list[dict[str, Any]] = []
+    for part in item.objects(key):
+        match part.one_of("type", ("input_text", "output_text", "text", "refusal", "input_image")):
+            case "input_image":
+                parts.append({"type": "image_url", "image_url": {"url": part.needed("image_url")}})
+            case "refusal":
+                parts.append({"type": "text", "text": part.text("refusal") or ""})
+            case _:
+                parts.append({"type": "text", "text": part.text("text") or ""})
+    if all(part["type"] == "text" for part in parts):
+        return "".join(part["text"] for part in parts)
+    return parts
+
+
+def _dumped(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
