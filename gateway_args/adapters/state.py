@@ -1,22 +1,18 @@
-"""A stream's state as bytes: JSON of plain values, with the version in front and a checksum over it.
+"""A stream's state as bytes, sealed, and what of a stranger's bytes is a stream's state.
 
-Snapshots may come from strangers. Each attribute is checked by its own shape, none but the declared ones is read, and
-whatever does not fit is one `LifecycleError`.
+Each attribute is checked by its own shape, none but the declared ones is read, and whatever does not fit is one
+`LifecycleError`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from hashlib import blake2b
 from typing import Any, Final, TypeGuard
 
-import orjson
-
 from .. import events as _events
-from ..errors import LifecycleError
 from ..events import Event, IdKind, Why
-from .framing import dumps
+from ..sealing import reading, seal, unseal
 from .values import Call, Chunk
 
 VERSION: Final = 2
@@ -123,35 +119,21 @@ _FIELDS: Final[dict[str, Check]] = {
 
 
 def save(kind: str, choice: int, values: Mapping[str, object], call: Call | None, queue: Iterable[Event]) -> bytes:
-    """The state of a stream."""
+    """The state of a stream of this API."""
     state = {
-        "version": VERSION,
-        "kind": kind,
         "choice": choice,
         "values": values,
         "call": None if call is None else {name: getattr(call, name) for name in _CALL},
         "queue": [_packed(event) for event in queue],
     }
-    body = dumps(state)
-    return _sum(body) + body
+    return seal(_name(kind), VERSION, state)
 
 
 def load(data: bytes, kind: str, checks: Mapping[str, Check]) -> tuple[int, dict[str, Any], Call | None, list[Event]]:
     """Choice, attributes, the call in flight and the events that wait, as `save` was given them."""
-    try:
-        body = bytes(data)[_SIZE:]
-        state = orjson.loads(body)
-        version, found = state["version"], state["kind"]
-    except (orjson.JSONDecodeError, LookupError, TypeError):
-        raise LifecycleError("this is no snapshot of an adapter's stream") from None
-    if (version, found) != (VERSION, kind):
-        raise LifecycleError(
-            f"this snapshot is of a {found!s:.20} stream, version {version!s:.20}: "
-            f"a {kind} stream, version {VERSION}, cannot go on from it"
-        )
-    if bytes(data)[:_SIZE] != _sum(body):
-        raise _damaged("its checksum does not match")
-    try:
+    name = _name(kind)
+    state = unseal(name, VERSION, data)
+    with reading(name):
         choice, values, call, queue = (state[name] for name in ("choice", "values", "call", "queue"))
         if not count(choice):
             raise _damaged("choice")
@@ -159,13 +141,15 @@ def load(data: bytes, kind: str, checks: Mapping[str, Check]) -> tuple[int, dict
         if call is not None:
             _check(call, _CALL)
         return choice, values, call and Call(**call), [_unpacked(entry) for entry in queue]
-    except (LookupError, TypeError) as error:
-        raise _damaged(str(error)) from None
+
+
+def _name(kind: str) -> str:
+    return f"adapters.{kind}.Stream"
 
 
 def _check(values: Any, checks: Mapping[str, Check]) -> None:
     if not isinstance(values, dict) or values.keys() != checks.keys():
-        raise _damaged("other attributes than a stream of this version has")
+        raise _damaged("the list of attributes")
     for name, check in checks.items():
         if not check(values[name]):
             raise _damaged(name.lstrip("_"))
@@ -187,12 +171,5 @@ def _unpacked(entry: Any) -> Event:
     return event
 
 
-def _damaged(what: str) -> LifecycleError:
-    return LifecycleError(f"a damaged snapshot of an adapter's stream: {what}; take the one that `snapshot` returned")
-
-
-_SIZE: Final = 16
-
-
-def _sum(body: bytes) -> bytes:
-    return blake2b(body, digest_size=_SIZE // 2).hexdigest().encode()
+def _damaged(what: str) -> ValueError:
+    return ValueError(f"{what} is not as a stream has it")

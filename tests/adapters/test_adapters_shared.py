@@ -29,6 +29,7 @@ from gateway_args.events import (
     Why,
 )
 from gateway_args.reading import Aside, fold
+from gateway_args.sealing import seal
 
 ENVELOPE = Envelope(id="resp_7", model="qwen", created=1_700_000_000)
 KINDS: tuple[adapters.Kind, ...] = ("chat", "responses", "messages")
@@ -117,7 +118,7 @@ def test_a_stream_goes_on_from_a_snapshot_taken_anywhere(
 def test_a_snapshot_of_another_api_is_refused_by_name(kind: adapters.Kind) -> None:
     other = KINDS[KINDS.index(kind) - 1]
     data = adapters.stream(other, ENVELOPE).snapshot()
-    with pytest.raises(LifecycleError, match=f"snapshot is of a {other} stream"):
+    with pytest.raises(LifecycleError, match=f"expected a snapshot of a adapters.{kind}.Stream, got .*{other}"):
         type(adapters.stream(kind, ENVELOPE)).restore(data, ENVELOPE)
 
 
@@ -342,7 +343,90 @@ def test_an_unknown_place_for_malformed_text_is_named_with_those_that_there_are(
 
 
 @each_kind
-@pytest.mark.parametrize("data", [b"\x80\x04", b"{}", b"[]", b"1"])
-def test_bytes_that_are_no_snapshot_are_refused(kind: adapters.Kind, data: bytes) -> None:
-    with pytest.raises(LifecycleError, match="no snapshot"):
+@pytest.mark.parametrize("data", [b"", b"\x80\x04", b"{}", b"[]", b"1", "text", None])
+def test_bytes_that_are_no_snapshot_are_refused(kind: adapters.Kind, data: Any) -> None:
+    with pytest.raises(LifecycleError, match=r"expected (a|the bytes of a) snapshot"):
         type(adapters.stream(kind, ENVELOPE)).restore(data, ENVELOPE)
+
+
+BUSY: list[Event] = [Content("a"), *call(0, "add", '{"a": ')[:-1], Malformed("x", Why.ARGUMENTS)]
+
+
+@each_kind
+def test_a_snapshot_with_any_byte_changed_is_refused(kind: adapters.Kind) -> None:
+    stream = adapters.stream(kind, ENVELOPE)
+    stream.chunks(BUSY)
+    data = stream.snapshot()
+    for at in range(0, len(data), 7):
+        with pytest.raises(LifecycleError):
+            type(stream).restore(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :], ENVELOPE)
+
+
+WRONG: list[Any] = [None, True, -1, 10**30, "x", [], [1], [["x", "y"]], {}, {"a": 1}, [{"": "Finish"}], 1.5]
+
+
+@each_kind
+@given(data=st.data())
+def test_a_forged_snapshot_is_refused_or_goes_on_like_any_other(kind: adapters.Kind, data: st.DataObject) -> None:
+    stream = adapters.stream(kind, ENVELOPE)
+    stream.chunks(BUSY)
+    state = json.loads(stream.snapshot().partition(b"\n")[2])
+    place = data.draw(st.sampled_from(["choice", "values", "call", "queue"]))
+    if place in ("values", "call") and data.draw(st.booleans()):
+        inner = data.draw(st.sampled_from([*state[place], "envelope", "options", "chunks", "_fold"]))
+        state[place][inner] = data.draw(st.sampled_from(WRONG))
+    else:
+        state[place] = data.draw(st.sampled_from(WRONG))
+    forged = seal(f"adapters.{kind}.Stream", 2, state)
+    try:
+        moved = type(stream).restore(forged, ENVELOPE)
+    except LifecycleError:
+        return
+    assert callable(moved.chunks)
+    assert moved.envelope is ENVELOPE
+    ends: list[Event] = [CallEnd(0, False, "")] if moved._call is not None else []
+    if not moved.finished:
+        moved.chunks([*ends, Finish("stop", 1, None)])
+
+
+@each_kind
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ("abc", "expected the events of a feed or finish, got 'abc'"),
+        (b"abc", "expected the events of a feed or finish"),
+        (Content("a"), "expected the events of a feed or finish"),
+        ({"a": 1}, "expected the events of a feed or finish"),
+        ([[Content("a")], [Finish("stop", 0, None)]], "expected an event, got .Content.*pass what one feed or finish"),
+        (["abc"], "expected an event, got 'abc'"),
+        ([None], "expected an event, got None"),
+    ],
+)
+def test_what_is_no_events_is_told_by_name(kind: adapters.Kind, events: Any, told: str) -> None:
+    stream = adapters.stream(kind, ENVELOPE)
+    for method in (stream.chunks, stream.frames):
+        with pytest.raises(TypeError, match=told):
+            method(events)
+
+
+@each_kind
+def test_what_is_no_envelope_or_options_is_told_with_what_is(kind: adapters.Kind) -> None:
+    wrong: Any = {"parallel": False}
+    with pytest.raises(TypeError, match="expected Options, got a dict"):
+        adapters.stream(kind, ENVELOPE, wrong)
+    with pytest.raises(TypeError, match="expected an Envelope, got a dict"):
+        adapters.stream(kind, wrong)
+    with pytest.raises(TypeError, match=r"tools is a list; make one with Tools\.of"):
+        Options(tools=[])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="calls is 'whole'; it is one of stream, complete"):
+        Options(calls="whole")  # type: ignore[arg-type]
+
+
+@each_kind
+def test_a_response_of_no_streams_has_no_end(kind: adapters.Kind) -> None:
+    with pytest.raises(ValueError, match="the streams of all choices"):
+        adapters.end(kind, [])
+    with pytest.raises(ValueError, match="the streams of all choices"):
+        adapters.chat.end([])
+    with pytest.raises(ValueError, match="the streams of all choices"):
+        adapters.chat.usage_chunk([])
