@@ -27,9 +27,10 @@ class CompiledSchema(Generic[T_co]):
     order, which the canonical framing knows.
     """
 
-    __slots__ = ("identity", "root", "validator")
+    __slots__ = ("identity", "root", "strict", "validator")
 
-    def __init__(self, validator: SchemaValidator | TypeValidator, form: Any) -> None:
+    def __init__(self, validator: SchemaValidator | TypeValidator, form: Any, *, strict: bool = True) -> None:
+        self.strict = strict
         self.validator: validation.Validator = validator
         self.root: Node = validator.root
         self.identity: str = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()
@@ -46,26 +47,35 @@ class CompiledSchema(Generic[T_co]):
 
 @overload
 def compile_schema(
-    schema: Mapping[str, Any] | bool, *, resources: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | bool, *, resources: Mapping[str, Any] | None = None, strict: bool = True
 ) -> CompiledSchema[Any]: ...
 @overload
-def compile_schema(schema: type[T], *, resources: None = None) -> CompiledSchema[T]: ...
+def compile_schema(schema: type[T], *, resources: None = None, strict: bool = True) -> CompiledSchema[T]: ...
 @overload
-def compile_schema(schema: Any, *, resources: Mapping[str, Any] | None = None) -> CompiledSchema[Any]: ...
-def compile_schema(schema: Any, *, resources: Mapping[str, Any] | None = None) -> CompiledSchema[Any]:
+def compile_schema(
+    schema: Any, *, resources: Mapping[str, Any] | None = None, strict: bool = True
+) -> CompiledSchema[Any]: ...
+def compile_schema(
+    schema: Any, *, resources: Mapping[str, Any] | None = None, strict: bool = True
+) -> CompiledSchema[Any]:
     """Compiles a JSON Schema (a mapping or a boolean) or a Python type (anything that pydantic's `TypeAdapter` takes).
 
-    `resources` are the other documents that a schema refers to, by URI. `ValueError` for a schema that is none, with
-    its path; `ModuleNotFoundError` names the extra that is missing.
+    `resources` are the other documents that a schema refers to, by URI. `strict` is pydantic's, for types: without it
+    "2", true and 2.0 are an `int`, and fewer documents are refused before their end. A JSON Schema has one reading.
+    `ValueError` for a schema that is none, with its path; `ModuleNotFoundError` names the extra that is missing.
     """
+    if isinstance(schema, str | bytes | list | tuple | int | float) and not isinstance(schema, bool):
+        raise ValueError(f"schema: expected a JSON Schema (a mapping or a boolean) or a type, got {repr(schema)[:80]}")
     if not isinstance(schema, Mapping | bool):
         if resources is not None:
             raise ValueError("resources: they are for a JSON Schema, not for a type")
-        validator = TypeValidator(schema)
-        return CompiledSchema(validator, {"type": _name(schema), "schema": _ordered(_json_schema(validator))})
+        validator = TypeValidator(schema, strict=strict)
+        form = {"type": _name(schema), "schema": _ordered(_json_schema(validator))}
+        return CompiledSchema(validator, form if strict else {**form, "strict": False}, strict=strict)
     plain = _plain(schema, "schema")
     others = {uri: _plain(document, f"resources[{uri!r}]") for uri, document in (resources or {}).items()}
-    return CompiledSchema(SchemaValidator(plain, others), {"schema": _ordered(plain), "resources": _ordered(others)})
+    form = {"schema": _ordered(plain), "resources": _ordered(others)}
+    return CompiledSchema(SchemaValidator(plain, others), form, strict=strict)
 
 
 def _plain(schema: Any, what: str) -> Any:

@@ -17,14 +17,26 @@ from __future__ import annotations
 
 import copy
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..schema.graph import ARRAY, NUMBER, OBJECT, STRING, as_float, starts_one
+from ..schema.graph import ARRAY, NUMBER, OBJECT, STRING, as_float, encode, starts_one
 from ..schema.path import show
 from .branches import Branch, Frame, Group, Record, Twins
+from .digits import DigitRange
+from .messages import (
+    no_more_properties,
+    out_of_range,
+    unexpected_kind,
+    unexpected_number,
+    unexpected_property,
+    unexpected_text,
+)
 from .outcomes import Refusal, StreamCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..schema.graph import ArrayShape, Node, NumberShape, Plan, StringShape
     from .bounds import StreamLimits
 
@@ -60,6 +72,7 @@ class Grammar:
         # The number that is open.
         self.numbers: list[tuple[NumberShape, Branch]] = []
         self.number = bytearray()
+        self.ranges: list[tuple[DigitRange, NumberShape, Branch]] = []
 
     def copy(self) -> Grammar:
         """A grammar in the same state; the graph is shared, the branches are not."""
@@ -76,13 +89,14 @@ class Grammar:
         other.spelled = [(texts, twin(branch)) for texts, branch in self.spelled]
         other.measured = [(shape, twin(branch)) for shape, branch in self.measured]
         other.numbers = [(shape, twin(branch)) for shape, branch in self.numbers]
+        other.ranges = [(range, shape, twin(branch)) for range, shape, branch in self.ranges]
         other.text = self.text.copy()
         other.number = self.number.copy()
         return other
 
     # Branches
 
-    def kill(self, branch: Branch, why: str, ahead: int = 0) -> None:
+    def kill(self, branch: Branch, why: str | Callable[[], str], ahead: int = 0, *, around: bool = False) -> None:
         """A demand failed: its branch dies, and with the last of a group the branch that the group stands in."""
         if branch.alive:
             self.kills += 1
@@ -90,20 +104,23 @@ class Grammar:
             branch.alive = False
             group = branch.group
             if group is None:
-                raise Refusal(StreamCode.GRAMMAR if self.started else StreamCode.START, f"{self.path()}: {why}", ahead)
+                code = StreamCode.GRAMMAR if self.started else StreamCode.START
+                raise Refusal(code, f"{self.path(around)}: {why if isinstance(why, str) else why()}", ahead)
             group.live -= 1
             if group.live:
                 return
             branch = group.owner
 
-    def charge(self, steps: int) -> None:
+    def charge(self, steps: int, ahead: int = 0) -> None:
         self.work += steps
         if self.work > self.max_work:
-            raise Refusal(StreamCode.GRAMMAR, f"more than {self.max_work} grammar transitions (max_work)")
+            raise Refusal(StreamCode.GRAMMAR, f"more than {self.max_work} grammar transitions (max_work)", ahead)
 
-    def path(self) -> str:
-        """Where the document stands, as `$.items[3].name`."""
+    def path(self, around: bool = False) -> str:
+        """Where the document stands, as `$.items[3].name`; `around` the item that is or was open."""
         steps = [frame.name if frame.seen is not None else frame.count - 1 for frame in self.frames]
+        if around:
+            steps.pop()
         return show([step for step in steps if step is not None and step != -1])
 
     def _open(self, plan: Plan, branch: Branch, demands: list[tuple[Any, Branch]]) -> None:
@@ -139,7 +156,7 @@ class Grammar:
         for node, branch in self.pending:
             plan = node.plans[kind]
             if plan is None:
-                self.kill(branch, "no value of this type is admitted here")
+                self.kill(branch, partial(unexpected_kind, kind, self.pending))
             elif plan.size:
                 if len(demands) + plan.size <= self.max_alternatives:
                     self._open(plan, branch, demands)
@@ -165,9 +182,13 @@ class Grammar:
             if demands:
                 self.number.clear()
                 self.number.append(byte)
+                negative = byte == MINUS
                 for shape, branch in demands:
-                    if shape.excludes_sign(byte == MINUS):
-                        self.kill(branch, "a number with this sign is out of bounds")
+                    if shape.excludes_sign(negative):
+                        self.kill(branch, partial(out_of_range, shape))
+                self.ranges = self._ranges(negative)
+                if not negative:
+                    self._within(b"%c" % byte, 0)
 
     def close(self) -> None:
         """The innermost object or list closes."""
@@ -175,16 +196,17 @@ class Grammar:
         if frame.seen is None:
             for shape, branch in self._lists(frame):
                 if frame.count < shape.least:
-                    self.kill(branch, f"fewer than {shape.least} items")
+                    self.kill(branch, f"expected at least {shape.least} items, got {frame.count}", around=True)
         else:
             frame.name = None
             for record in self._records(frame):
                 demanded = record.shape
                 if not demanded.required <= frame.seen:
                     missing = sorted(demanded.required - frame.seen)
-                    self.kill(record.branch, f"the property {missing[0]!r} is missing")
+                    self.kill(record.branch, f"missing property {missing[0]!r}")
                 elif len(frame.seen) < demanded.least:
-                    self.kill(record.branch, f"fewer than {demanded.least} properties")
+                    count = len(frame.seen)
+                    self.kill(record.branch, f"expected at least {demanded.least} properties, got {count}")
         self.charge(1)
         self.frames.pop()
         self.stack -= 1 + frame.height
@@ -197,18 +219,17 @@ class Grammar:
         for record in self._records(frame):
             most = record.shape.most
             if most is not None and len(frame.seen) >= most:
-                self.kill(record.branch, f"no more than {most} properties are admitted")
+                self.kill(record.branch, partial(no_more_properties, record.shape))
 
     def item(self) -> None:
         """Another item of the innermost list must follow."""
         frame = self.frames[-1]
         index = frame.count
-        frame.count += 1
         pending = self.pending
         demands = self._lists(frame)
         for shape, branch in demands:
             if shape.most is not None and index >= shape.most:
-                self.kill(branch, f"no more than {shape.most} items are admitted")
+                self.kill(branch, f"expected at most {shape.most} items", around=True)
                 continue
             node = shape.prefix[index] if index < len(shape.prefix) else shape.rest
             if node is None or node.free:
@@ -216,7 +237,8 @@ class Grammar:
             if node.kinds:
                 pending.append((node, branch))
             else:
-                self.kill(branch, "no item is admitted here")
+                self.kill(branch, f"unexpected item {index}; expected the end of the array", around=True)
+        frame.count += 1
         self.charge(1 + len(demands))
 
     # Keys and strings
@@ -227,11 +249,31 @@ class Grammar:
         if not frame.seen:
             self.comma()  # a first key asks for room as every other does
         records = self._records(frame)
-        self.spelled = [(record.shape.names, record.branch) for record in records if record.shape.names is not None]
+        self.spelled = [
+            (self._next_names(record) if self.ordered else record.shape.names, record.branch)
+            for record in records
+            if record.shape.names is not None
+        ]
         self.measured = []
         self.watching = self.is_key = True
         self.chars = 0
         self.text.clear()
+
+    def _next_names(self, record: Record) -> list[bytes]:
+        """The sorted names that may come next in declared order: up to the first required one that is missing."""
+        shape = record.shape
+        assert shape.names is not None
+        if not shape.ranks:  # a constant
+            return shape.names
+        self.charge(len(shape.ranks))
+        seen = self.frames[-1].seen or ()
+        missing = (shape.ranks[name] for name in shape.required if name not in seen and name in shape.ranks)
+        stop = min(missing, default=len(shape.ranks))
+        return sorted(
+            encode(name)
+            for name, rank in shape.ranks.items()
+            if record.last <= rank <= stop and shape.properties[name].kinds
+        )
 
     def end_key(self) -> None:
         """A key's closing quote: it is new, known where only known ones may stand, and in order where one counts."""
@@ -240,7 +282,7 @@ class Grammar:
         self.watching = self.is_key = False
         assert frame.seen is not None
         if name in frame.seen:
-            raise Refusal(StreamCode.GRAMMAR, f"{self.path()}: the key {name!r} stands twice")
+            raise Refusal(StreamCode.GRAMMAR, f"{self.path()}: duplicate property {name!r}")
         frame.seen.add(name)
         records = self._records(frame)
         self.charge(1 + len(records))
@@ -250,24 +292,29 @@ class Grammar:
             child = shape.properties.get(name)
             known = child is not None
             if child is not None and not child.free:
-                self._follow(child, branch, name)
+                self._follow(child, record, name)
             for matches, node in shape.patterns:
                 if matches(name):
                     known = True
-                    self._follow(node, branch, name)
+                    self._follow(node, record, name)
             if not known and shape.rest is not None:
-                self._follow(shape.rest, branch, name)
+                self._follow(shape.rest, record, name)
             if self.ordered and name in shape.ranks:
-                if shape.ranks[name] < record.last:
-                    self.kill(branch, f"the property {name!r} stands after one that is declared after it")
-                record.last = shape.ranks[name]
+                rank = shape.ranks[name]
+                if rank < record.last:
+                    self.kill(branch, f"property {name!r} is out of order")
+                late = min((shape.ranks.get(name, rank) for name in shape.required - frame.seen), default=rank)
+                if late < rank:
+                    first = next(name for name, place in shape.ranks.items() if place == late)
+                    self.kill(branch, f"property {name!r} is out of order: expected {first!r} before it")
+                record.last = rank
         frame.name = name
 
-    def _follow(self, node: Node, branch: Branch, name: str) -> None:
+    def _follow(self, node: Node, record: Record, name: str) -> None:
         if node.kinds:
-            self.pending.append((node, branch))
+            self.pending.append((node, record.branch))
         else:
-            self.kill(branch, f"no property {name!r} is admitted")
+            self.kill(record.branch, partial(unexpected_property, name, record.shape.properties))
 
     def _watch(self, demands: list[tuple[StringShape, Branch]]) -> None:
         self.measured = demands
@@ -318,57 +365,81 @@ class Grammar:
                 if not self.is_key and self.chars > self.room:
                     for shape, branch in self.measured:
                         if shape.most is not None and self.chars > shape.most:
-                            self.kill(branch, f"a string of more than {shape.most} characters", ahead)
+                            self.kill(branch, f"expected at most {shape.most} characters", ahead)
             for texts, branch in self.spelled:
                 if not starts_one(texts, self.text):
-                    what = "no admitted property starts so" if self.is_key else "no admitted text starts so"
-                    self.kill(branch, what, ahead)
+                    self.kill(branch, partial(self._unexpected, texts), ahead)
             if self.kills != kills:
                 self.spelled = [pair for pair in self.spelled if pair[1].living()]
                 self.measured = [pair for pair in self.measured if pair[1].living()]
                 self._measure()
+
+    def _unexpected(self, texts: list[bytes]) -> str:
+        """What to say of the key or string that is open, where only these may stand."""
+        said = self.text.decode("utf-8", "replace")
+        known = [text.decode("utf-8", "replace") for text in texts]
+        return unexpected_property(said, known) if self.is_key else unexpected_text(said, known)
 
     def end_text(self) -> None:
         """A string's closing quote."""
         self.watching = False
         for shape, branch in self.measured:
             if self.chars < shape.least:
-                self.kill(branch, f"a string of fewer than {shape.least} characters")
+                self.kill(branch, f"expected at least {shape.least} characters, got {self.chars}")
             elif branch.living() and not shape.is_one(self.text):
-                self.kill(branch, "not one of the admitted texts")
+                self.kill(branch, partial(self._unexpected, shape.texts or []))
 
     # Numbers
+
+    def _exact(self, shape: NumberShape) -> bool:
+        """Whether the number must be spelled without fraction or exponent: in canonical form every integer is."""
+        return shape.exact or (shape.whole and self.ordered)
+
+    def _ranges(self, negative: bool) -> list[tuple[DigitRange, NumberShape, Branch]]:
+        """The ranges in which the digits of the open number must stay, where it can only be an integer."""
+        exact = {id(branch) for shape, branch in self.numbers if self._exact(shape)}
+        return [
+            (found, shape, branch)
+            for shape, branch in self.numbers
+            if id(branch) in exact and (found := DigitRange.of(shape, negative=negative)) is not None
+        ]
+
+    def _within(self, digits: bytes, ahead: int) -> None:
+        """The open number has these digits so far."""
+        for range, shape, branch in self.ranges:
+            if branch.alive and not range.admits(digits):
+                self.kill(branch, partial(out_of_range, shape), ahead)
 
     def digits(self, run: bytes) -> None:
         """The next digits of the open number; one spelled without fraction or exponent can only grow."""
         number = self.number
-        negative = number[0] == MINUS
-        exact = [
-            (shape, branch)
-            for shape, branch in self.numbers
-            if shape.exact and (shape.low if negative else shape.high) is not None
-        ]
+        steps = 1 + len(self.ranges)
         room = max(0, MAX_DIGITS + 1 - len(number))
-        if not exact:
+        if not self.ranges and self.work + len(run) <= self.max_work:
+            self.work += len(run)
             number += run[:room]
             return
-        for index, digit in enumerate(run[:room]):
-            number.append(digit)
-            for shape, branch in exact:
-                if branch.alive and len(number) <= MAX_DIGITS and shape.excludes(int(number)):
-                    self.kill(branch, "the number is out of bounds", index)
+        for index, digit in enumerate(run):
+            self.charge(steps, index)
+            if index < room:
+                number.append(digit)
+                if len(number) <= MAX_DIGITS:
+                    self._within(bytes(number).lstrip(b"-"), index)
 
     def fraction(self, byte: int) -> None:
         """A point, an exponent's letter or its sign."""
         self.number.append(byte)
+        self.ranges = []
+        self.charge(1)
         for shape, branch in self.numbers:
-            if shape.exact:
-                self.kill(branch, "an integer is spelled without fraction or exponent")
+            if self._exact(shape):
+                self.kill(branch, "expected an integer, without fraction or exponent")
 
     def end_number(self) -> None:
         """The open number is over."""
         numbers = self.numbers
         self.numbers = []
+        self.ranges = []
         if not numbers:
             return
         if len(self.number) > MAX_DIGITS:
@@ -377,8 +448,8 @@ class Grammar:
         value: int | float = int(text) if INTEGER.fullmatch(text) else float(text)
         for shape, branch in numbers:
             if shape.excludes(value):
-                self.kill(branch, "the number is out of bounds")
+                self.kill(branch, partial(out_of_range, shape))
             elif shape.whole and isinstance(value, float) and not value.is_integer():
-                self.kill(branch, "the number is no integer")
+                self.kill(branch, "expected an integer")
             elif shape.values is not None and as_float(value) not in shape.values:
-                self.kill(branch, "not one of the admitted numbers")
+                self.kill(branch, partial(unexpected_number, text, shape))

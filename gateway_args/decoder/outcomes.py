@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar, final
 
+LONGEST_MESSAGE = 400
+"""Characters of a message; names and texts of the document stand in it."""
+
 T_co = TypeVar("T_co", covariant=True)
 
 

@@ -6,11 +6,13 @@ schema is compiled.
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from ..schema import json_schema_graph
 from ..schema.path import show
 from ..schema.references import ROOT
+from .outcomes import LONGEST_MESSAGE
 from .validation import DocumentError, written
 
 if TYPE_CHECKING:
@@ -33,8 +35,7 @@ class SchemaValidator:
             self._registry: Any = jsonschema_rs.Registry([*resources.items(), (ROOT, schema)], retriever=_fetch_nothing)
             self._validator: Any = self._compile(schema)
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-            where = show(getattr(error, "instance_path", ()))
-            raise ValueError(f"schema: {where}: {getattr(error, 'message', error)}") from None
+            raise ValueError(_fault(error)) from None
         self.root = json_schema_graph.lower(schema, resources, self._matcher)
 
     def _compile(self, schema: Any) -> Any:
@@ -54,10 +55,15 @@ class SchemaValidator:
 
     def validate(self, value: Any, document: bytes) -> Any:
         """The value itself, when the schema admits it."""
-        if not self._validator.is_valid(value):
+        try:
+            if self._validator.is_valid(value):
+                return value
             error = next(iter(self._validator.iter_errors(value)))
-            raise DocumentError(error.kind.name, error.message, path=show(error.instance_path))
-        return value
+        except BaseException as failure:  # the library panics where it compares values on a stack that is nearly full
+            if isinstance(failure, ValueError) or type(failure).__name__ == "PanicException":
+                raise DocumentError("depth", f"the validator gave up: {failure}") from None
+            raise
+        raise DocumentError(error.kind.name, _short(error.message), path=show(error.instance_path))
 
     def canonical(self, value: Any, validated: Any) -> bytes:
         """The value written with its keys as they stand, once they are known to stand in the declared order.
@@ -69,12 +75,15 @@ class SchemaValidator:
         visited: set[tuple[int, int]] = set()
         while stack:
             part, node = stack.pop()
-            if not isinstance(part, dict | list) or (id(part), id(node)) in visited:
+            if isinstance(part, float):
+                if node.number is not None and node.number.whole:
+                    raise DocumentError("canonical", f"{part!r}: an integer is written without fraction or exponent")
+            elif not isinstance(part, dict | list) or (id(part), id(node)) in visited:
                 continue
             visited.add((id(part), id(node)))
             stack += [(part, inner) for inner in node.every]
             for group in node.groups:
-                stack += [(part, inner) for inner in group if inner.address and self._admits(inner, part)][:1]
+                stack += [(part, inner) for inner in self._first(group, part)]
             if isinstance(part, list):
                 if node.array is not None:
                     for index, item in enumerate(part):
@@ -98,11 +107,34 @@ class SchemaValidator:
                 stack += [(member, inner) for inner in known]
         return written(value)
 
+    def _first(self, group: list[Node], part: Any) -> list[Node]:
+        """The first alternative that admits the value; for 1.0 one that asks for no integer, if there is any."""
+        valid = (node for node in group if node.address and self._admits(node, part))
+        if not isinstance(part, float):
+            return [*valid][:1] if isinstance(part, dict | list) else []
+        return sorted(valid, key=lambda node: node.number is not None and node.number.whole)[:1]
+
     def _admits(self, node: Node, value: Any) -> bool:
         validator = self._branches.get(node.address)
         if validator is None:
             validator = self._branches[node.address] = self._compile({"$ref": node.address})
         return bool(validator.is_valid(value))
+
+
+def _fault(error: Any) -> str:
+    """What is wrong with a schema, and where in it."""
+    path = getattr(error, "instance_path", ())
+    name = getattr(error, "instance", None)
+    if path and path[-1] == "type" and isinstance(name, str):
+        near = difflib.get_close_matches(name, json_schema_graph.KIND_OF_TYPE, 1)
+        known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(json_schema_graph.KIND_OF_TYPE)}"
+        return f"schema: {show(path)}: unknown type {name!r}; {known}"
+    return f"schema: {show(path)}: {_short(getattr(error, 'message', str(error)))}"
+
+
+def _short(message: str) -> str:
+    """A message that quotes a value, of which its beginning is enough."""
+    return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
 
 
 def _fetch_nothing(uri: str) -> Any:

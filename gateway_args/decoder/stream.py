@@ -16,13 +16,12 @@ from .bounds import StreamLimits
 from .compiled import CompiledSchema, Framing, compile_schema
 from .expected import ExpectedNext, expected_next
 from .grammar import Grammar
-from .outcomes import Accepted, CallCode, Incomplete, Outcome, Refusal, Refused, StreamCode
+from .outcomes import LONGEST_MESSAGE, Accepted, CallCode, Incomplete, Outcome, Refusal, Refused, StreamCode
 from .scanner import Scanner
 from .validation import DocumentError
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
-LONGEST_MESSAGE = 400
 SNAPSHOT = 1
 """The version of a decoder's snapshot."""
 
@@ -31,7 +30,8 @@ class StreamDecoder(Generic[T_co]):
     """Decodes one stream; the outcome is a function of the bytes, not of how they were cut.
 
     `push` says `Incomplete` or `Refused`, `finish` `Accepted` or `Refused`; both and `cancel` repeat a final outcome
-    for ever. A `str` is pushed as its UTF-8 bytes, and every offset counts bytes.
+    for ever. A `str` is pushed as its UTF-8 bytes, and every offset counts bytes. `strict` (by default True) is
+    `compile_schema`'s, where the schema is not compiled yet.
     """
 
     def __init__(
@@ -40,10 +40,16 @@ class StreamDecoder(Generic[T_co]):
         *,
         limits: StreamLimits | None = None,
         framing: Framing = "json",
+        strict: bool | None = None,
     ) -> None:
         if framing not in ("json", "canonical"):
             raise ValueError(f"framing: {framing!r} is neither 'json' nor 'canonical'")
-        self.schema: CompiledSchema[T_co] = schema if isinstance(schema, CompiledSchema) else compile_schema(schema)
+        if isinstance(schema, CompiledSchema):
+            if strict is not None and strict != schema.strict:
+                raise ValueError(f"strict: {strict!r}, but the schema was compiled with {schema.strict!r}")
+            self.schema: CompiledSchema[T_co] = schema
+        else:
+            self.schema = compile_schema(schema, strict=strict is not False)
         self.limits = limits if limits is not None else StreamLimits()
         self.framing: Framing = framing
         canonical = framing == "canonical"
@@ -147,7 +153,8 @@ class StreamDecoder(Generic[T_co]):
     def restore(cls, data: bytes, schema: CompiledSchema[T_co] | Any) -> StreamDecoder[T_co]:
         """The decoder that gave this snapshot, in time linear in the bytes it had taken.
 
-        `LifecycleError`: another schema or version, or no snapshot at all.
+        A schema that is not compiled yet is compiled as strict. `LifecycleError`: another schema or version, or no
+        snapshot at all.
         """
         return cls.from_state(unseal("StreamDecoder", SNAPSHOT, data), schema)
 

@@ -1,4 +1,4 @@
-"""`TypeValidator`: a Python type as pydantic reads it in strict mode.
+"""`TypeValidator`: a Python type as pydantic reads it, in strict mode or not.
 
 The canonical form of a value is what pydantic writes for it: fields in declared order, those that were left out left
 out. A type whose written form is not its own input (a field with two different aliases) admits nothing canonical.
@@ -16,7 +16,7 @@ from .validation import DocumentError
 class TypeValidator:
     """The validator of the documents of one type; `root` is the type's graph."""
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: Any, *, strict: bool = True) -> None:
         try:
             import pydantic
         except ImportError:
@@ -24,14 +24,17 @@ class TypeValidator:
         self._library: Any = pydantic
         try:
             self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(of)
-        except (pydantic.PydanticUserError, TypeError) as error:
-            raise ValueError(f"type: {of!r} is none that pydantic knows: {error}") from None
-        self.root = python_type_graph.lower(self.adapter.core_schema)
+            core = self.adapter.core_schema
+        except (pydantic.PydanticUserError, NameError, TypeError) as error:
+            told = str(error).partition("\n")[0]
+            raise ValueError(f"type: expected a type that pydantic knows, got {of!r} ({told})") from None
+        self.root = python_type_graph.lower(core, strict=strict)
+        self._strict = True if strict else None  # None leaves to a model what its own configuration says
 
     def validate(self, value: Any, document: bytes) -> Any:
         """The value of the type, validated from the document's own bytes."""
         try:
-            return self.adapter.validate_json(document, strict=True)
+            return self.adapter.validate_json(document, strict=self._strict)
         except self._library.ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]
             raise DocumentError(first["type"], first["msg"], path=show(first["loc"])) from None

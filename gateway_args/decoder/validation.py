@@ -13,9 +13,11 @@ import re
 from typing import Any, Protocol
 
 from ..errors import DecodeError
+from .bounds import DEEPEST
 from .grammar import MAX_DIGITS
 
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+TOO_DEEP = f"nesting deeper than {DEEPEST}"
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -68,7 +70,9 @@ def parse(document: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise DocumentError("json", f"not JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
-        raise DocumentError("depth", "nested too deeply") from None
+        raise DocumentError("depth", TOO_DEEP) from None
+    if text.count("[") + text.count("{") > DEEPEST:
+        _refuse_depth(value)
     if SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(value)
     return value
@@ -98,6 +102,17 @@ def _float(text: str) -> float:
 
 def _constant(text: str) -> Any:
     raise DocumentError("json", f"not JSON: {text}")
+
+
+def _refuse_depth(value: Any) -> None:
+    """Refuses what is nested deeper than the recursive validators behind this can go."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [part for part in level if isinstance(part, dict | list)]
+        if not level:
+            return
+        level = [inner for part in level for inner in (part.values() if isinstance(part, dict) else part)]
+    raise DocumentError("depth", TOO_DEEP)
 
 
 def _refuse_surrogates(value: Any) -> None:

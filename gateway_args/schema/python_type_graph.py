@@ -29,15 +29,16 @@ INSIDE = {
 MAY_BE_ABSENT = ("chain", "custom-error", "default", "json-or-python", "lax-or-strict")
 
 
-def lower(core: Any) -> Node:
-    """The root node of a pydantic core schema."""
-    return seal(_Lowering(core).root)
+def lower(core: Any, *, strict: bool = True) -> Node:
+    """The root node of a pydantic core schema; not `strict`, a scalar may be written as another that converts to it."""
+    return seal(_Lowering(core, strict).root)
 
 
 class _Lowering:
     """One core schema's way into the graph; nodes are filled from a work list, so that recursive types are cycles."""
 
-    def __init__(self, core: Any) -> None:
+    def __init__(self, core: Any, strict: bool) -> None:
+        self.strict = strict
         self.definitions: dict[str, Any] = {}
         self.nodes: dict[int, Node] = {}
         self.unfilled: list[tuple[Node, dict[str, Any], dict[str, Any]]] = []
@@ -76,6 +77,8 @@ class _Lowering:
 
     def _fill(self, node: Node, core: dict[str, Any], config: dict[str, Any]) -> None:
         kind = core["type"]
+        if not self.strict and self._converts(node, core, config):
+            return
         if kind in INSIDE:
             inside = core[INSIDE[kind]]
             lenient = core.get("custom_init") or core.get("on_error", "raise") != "raise"
@@ -121,6 +124,15 @@ class _Lowering:
         elif kind in ("model-fields", "dataclass-args", "typed-dict"):
             node.kinds = graph.OBJECT
             node.object = self._record(core, config)
+
+    def _converts(self, node: Node, core: dict[str, Any], config: dict[str, Any]) -> bool:
+        """Whether other values than the type's own may convert to it; the node then demands little or nothing."""
+        kind = core["type"]
+        if kind in ("bool", "float", "int", *TEXTS_OR_NUMBERS):
+            node.kinds = graph.STRING | graph.NUMBER | graph.TRUE | graph.FALSE
+            return True
+        coerced = core.get("coerce_numbers_to_str") or config.get("coerce_numbers_to_str")
+        return kind in ("enum", "lax-or-strict") or (kind == "str" and bool(coerced))
 
     def _array(self, core: dict[str, Any], config: dict[str, Any]) -> ArrayShape:
         items = core.get("items_schema")

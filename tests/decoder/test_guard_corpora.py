@@ -124,10 +124,12 @@ def _tools(case: Case) -> Tools | None:
 
 
 @pytest.mark.parametrize("name", corpus.names())
-def test_a_broken_call_stops_the_engine_once_at_its_character_and_a_sound_one_never(name: str) -> None:
+def test_a_broken_call_stops_the_engine_once_at_its_character_and_a_sound_one_never(name: str, full: bool) -> None:
     maker = subjects.maker_of(name)
     broken = 0
-    for case in corpus.load(name).cases:
+    for number, case in enumerate(corpus.load(name).cases):
+        if not full and number % 4 and all(call.complete for call in case.expect.calls):
+            continue
         text = corpus.normalise(case.text)
         tools = _tools(case)
         fates = _fates(maker.new(case, None), text, tools, case.finish)
