@@ -40,6 +40,8 @@ class DigitRange:
             high = None  # no number of this sign: the sign itself is refused
         if low == 0 and high is None:
             return None
+        if high is not None and low > high:
+            return cls(b"0", b"")  # no number at all
         return cls(b"%d" % low, None if high is None else b"%d" % high)
 
     def admits(self, digits: bytes) -> bool:
