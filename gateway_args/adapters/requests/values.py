@@ -127,10 +127,16 @@ class Request:
     ) -> Parser:
         """A parser for one choice of the output; `format` is the engine's (`Engine.format`), by default `self.format`.
 
-        `prompt` is the rendered prompt, the prefill at its end included.
+        `prompt` is the rendered prompt, with the prefill at its end or without it.
         """
         return Parser(
-            format or self.format, self.tools, prompt=prompt, markers=markers, call_ids=call_ids, undeclared=undeclared
+            format or self.format,
+            self.tools,
+            prompt=prompt.removesuffix(self.prefill),
+            prefill=self.prefill,
+            markers=markers,
+            call_ids=call_ids,
+            undeclared=undeclared,
         )
 
     def envelope(self, id: str, created: int, usage: Usage | None = None) -> Envelope:
