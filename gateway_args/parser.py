@@ -313,6 +313,11 @@ class Parser:
                 size += len(covered)
                 continue
             marker = spelled[ord(char) - FIRST_PRIVATE]
+            if self._high and "\udc00" <= covered[:1] <= "\udfff":  # the other half of the text before the marker
+                pieces.append(joined(self._high + covered[0]))
+                self._high = ""
+                covered = covered[1:]
+                size += 1
             head, found, tail = covered.partition(marker)
             if not found:
                 head, tail = "", covered

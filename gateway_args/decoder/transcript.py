@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from ..events import Event
     from ..formats import Format
+
+_HALVES = re.compile(r"(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
 
 TRANSCRIPT = 1
 """The version of what is written."""
@@ -57,12 +60,14 @@ class Setting:
     limits: Limits = Limits()  # noqa: RUF009  (immutable)
     stream_limits: StreamLimits = StreamLimits.for_calls()  # noqa: RUF009  (immutable)
     keep_prompt: bool = True
+    prefill: str = ""
 
     def parser(self) -> Parser:
         return Parser(
             self.format,
             self.tools,
             prompt=self.prompt,
+            prefill=self.prefill,
             start=self.start,
             markers=self.markers,
             undeclared=self.undeclared,
@@ -84,6 +89,7 @@ class Setting:
             "request": request,
             "request_sha256": _digest(request),
             "prompt": self.prompt if self.keep_prompt else None,
+            "prefill": self.prefill,
             "format": {"name": self.format.name, "digest": self.format.digest},
             "schemas": {
                 name: schema.identity for name, schema in (compile_tools(self.tools) if self.tools else {}).items()
@@ -281,6 +287,7 @@ def _setting(opening: dict[str, Any], format: Format | None, prompt: str | None)
         tools=None if request["tools"] is None else Tools.of(request["tools"]),
         tool_choice=request["tool_choice"],
         prompt=prompt,
+        prefill=opening["prefill"],
         start=opening["start"],
         markers=opening["markers"],
         undeclared=opening["undeclared"],
@@ -313,13 +320,16 @@ def _sha256(text: str) -> str:
 def _piece(piece: str | Delta) -> Any:
     if isinstance(piece, str):
         return piece
-    return {"text": piece.text, "tokens": [[token.id, token.start, token.end] for token in piece.tokens]}
+    # JSON reads two halves of a surrogate pair as one character, and the tokens count both: they are parted there.
+    parts = _HALVES.split(piece.text)
+    text = parts[0] if len(parts) == 1 else parts
+    return {"text": text, "tokens": [[token.id, token.start, token.end] for token in piece.tokens]}
 
 
 def _unpiece(piece: Any) -> str | Delta:
     if isinstance(piece, str):
         return piece
-    return Delta(piece["text"], [Token(*token) for token in piece["tokens"]])
+    return Delta("".join(piece["text"]), [Token(*token) for token in piece["tokens"]])
 
 
 def _said(said: list[Event | CallOutcome]) -> dict[str, Any]:

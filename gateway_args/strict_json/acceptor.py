@@ -138,6 +138,10 @@ _SEARCH: Final = 1024
 _WALK: Final = 24
 
 
+MAX_DEPTH: Final = 100_000
+"""Brackets that may nest at most; every text nested deeper is refused at its bracket."""
+
+
 class Expected(Flag):
     """What may come next, as a set of kinds of characters; empty when nothing may."""
 
@@ -222,8 +226,10 @@ class Acceptor:
     __slots__ = ("_full", "_place", "_stack", "valid")
 
     def __init__(self, max_depth: int = 32) -> None:
-        if max_depth < 0:
-            raise ValueError(f"Acceptor: max_depth is {max_depth}; give the number of brackets that may nest, from 0")
+        if not 0 <= max_depth <= MAX_DEPTH:
+            raise ValueError(
+                f"Acceptor: max_depth is {max_depth}; give the number of brackets that may nest, from 0 to {MAX_DEPTH}"
+            )
         self.valid: int = 0
         self._place: int = _VALUE
         # The open brackets, innermost last, 1 for an object and 0 for an array, below a leading 1.
@@ -348,7 +354,8 @@ class Acceptor:
             case [str(place), str(brackets), int(valid), int(max_depth)] if (
                 place in _PLACES
                 and not brackets.strip("{[")
-                and len(brackets) <= max_depth
+                and len(brackets) <= max_depth <= MAX_DEPTH
+                and valid >= 0
                 and len(brackets) <= valid
                 and brackets[-1:] in _INSIDE.get(place, ("", "{", "["))
             ):

@@ -402,6 +402,8 @@ class PythonReader(Reader):
         place, whole, writer = saved
         self._place = int(place)  # type: ignore[call-overload]
         self.whole = bool(whole)
+        if writer is None and self._place == _ARGUMENTS:
+            raise ValueError("arguments without their writer")
         if writer is not None:
             self._writer = PythonWriter()
             self._writer.load(writer)  # type: ignore[arg-type]

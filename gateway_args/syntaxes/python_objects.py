@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..engine.program import skip_space
 from ..events import Why
+from ..sealing import set_fields
 from .base import BROKE, DONE, MARKER, MORE, NO, YES, Bound, Reader, Syntax
 from .literals import read_python
 from .python import PythonWriter
@@ -352,8 +353,7 @@ class PythonObjectsReader(Reader):
         if other is not None:
             self._other = PythonWriter()
             self._other.load(other)  # type: ignore[arg-type]
-        for name, value in zip(_FIELDS, fields, strict=True):
-            setattr(self, name, value)
+        set_fields(self, _FIELDS, fields)
 
 
 # What of a reader is saved as it is.

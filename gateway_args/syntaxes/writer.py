@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..engine.program import skip_space
 from ..events import Why
+from ..sealing import set_fields
 from .base import BROKE, DONE, MARKER, MORE, NO, YES
 from .fragments import Fragments
 from .literals import json_string_fragment, read_python
@@ -432,5 +433,4 @@ class Writer(Fragments):
         self._keys = set(keys)  # type: ignore[call-overload]
         self._keys_size = sum(map(len, self._keys))
         self._atom = [str(atom)] if atom else []
-        for name, value in zip(_FIELDS, fields, strict=True):
-            setattr(self, name, value)
+        set_fields(self, _FIELDS, fields)

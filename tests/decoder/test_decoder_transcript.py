@@ -97,6 +97,20 @@ def test_token_ids_and_half_surrogates_survive_the_file(tmp_path: Path) -> None:
     assert report.ok, report.problems
 
 
+def test_token_ids_over_the_halves_of_a_pair_survive_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    lines: list[str] = []
+    setting = Setting(HERMES, TOOLS, markers={"<tool_call>": 7}, prefill="So: ")
+    core = setting.guard(Transcript(setting, lines.append))
+    core.feed(Delta("ab\ud83d\ude00", [Token(1, 0, 2), Token(2, 2, 3), Token(3, 3, 4)]))
+    core.feed(Delta("\ud83d", [Token(1, 0, 1)]))
+    core.feed(Delta("\udc00\ud800\ud800\udc00", [Token(7, 0, 4)]))
+    core.finish("stop")
+    path.write_text("".join(lines), encoding="utf-8")
+    report = replay(path)
+    assert report.ok, report.problems
+
+
 def test_the_opening_names_the_request_the_format_the_schemas_and_the_version(tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     _record(path)

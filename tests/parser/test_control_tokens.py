@@ -88,3 +88,22 @@ def test_a_marker_by_id_that_means_nothing_in_a_string_is_its_text(text, shown, 
     assert reading.calls[0].complete
     assert "".join(map(source_of, events)) == text % shown
     assert sum(getattr(event, "tokens", None) or 0 for event in events) == len(atoms)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([("\ud83d", 1), ("\ude00", 7)], "\U0001f600"),
+        ([("a\ud83d", 1), ("\ude00<tool_call>", 7)], "a\U0001f600<tool_call>"),
+        ([("\ud83d", 1), ("\ude00b<tool_call>c", 7)], "\U0001f600b<tool_call>c"),
+        ([("\ud83d", 1), ("<tool_call>", 7)], "\ufffd<tool_call>"),
+        ([("\ud83d", 1), ("\ud83d\ude00<tool_call>", 7)], "\ufffd\U0001f600<tool_call>"),
+        ([("<tool_call>\ud83d", 7), ("\ude00", 7)], "<tool_call>\U0001f600"),
+    ],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_a_pair_cut_before_a_marker_is_its_character(pieces, text, together):
+    deltas = [delta(*pieces)] if together else [delta(piece) for piece in pieces]
+    said = events_of("hermes", deltas, markers={"<tool_call>": 7})
+    assert "".join(map(source_of, said)) == text
+    assert sum(getattr(event, "tokens", 0) or 0 for event in said) == len(pieces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.strategies as st
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from parser_harness import events_of
+from parser_harness import events_of, merged
 
 from gateway_args import (
     CallArguments,
@@ -252,3 +252,80 @@ def test_a_call_is_no_state_to_start_in():
 def test_a_wrong_argument_is_one_error_with_its_mend(mistake, mend):
     with pytest.raises(TypeError, match=mend):
         mistake()
+
+
+CALLS = {
+    "hermes": 'So.\n<tool_call>{"name": "a", "arguments": {"x": 1}}</tool_call>\n<tool_call>{"name": "b"}</tool_call>',
+    "mistral_v3": '[TOOL_CALLS] [{"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {}}]',
+    "llama3_json": '{"name": "a", "parameters": {"x": 1}}; {"name": "b", "parameters": {}}',
+    "pythonic": "[a(x=1), b()]",
+    "qwen3_coder": "<tool_call>\n<function=a>\n<parameter=x>\n1\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n"
+    "<function=b>\n</function>\n</tool_call>",
+    "gemma4": "<|tool_call>call:a{x:1}<tool_call|><|tool_call>call:b{}<tool_call|>",
+    "sarashina": "<|tool_calls|>[{'name': 'a', 'arguments': {'x': 1}}, {'name': 'b', 'arguments': {}}]",
+    "mistral": '[TOOL_CALLS]a[ARGS]{"x": 1}[TOOL_CALLS]b[ARGS]{}',
+}
+
+
+class Flaky:
+    """A `call_ids` that raises before it answers, as often as it is told."""
+
+    def __init__(self, times):
+        self.times = times
+        self.left = times
+        self.given = []
+
+    def __call__(self, index, name):
+        if self.left:
+            self.left -= 1
+            raise OSError("no ids today")
+        self.left = self.times
+        self.given.append((index, name))
+        return f"id_{name}"
+
+
+@pytest.mark.parametrize("format", CALLS)
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("stored", [False, True])
+def test_call_ids_that_raise_lose_nothing(format, size, times, stored):
+    table = formats.load(format)
+    text = CALLS[format]
+    plain = events_of(table, [text], call_ids=lambda _, name: f"id_{name}")
+    ids = Flaky(times)
+    parser = Parser(table, call_ids=ids)
+    events = []
+    for piece in [text[at : at + size] for at in range(0, len(text), size)] + [None]:
+        step = piece
+        while True:
+            try:
+                events += parser.finish("stop") if step is None else parser.feed(step)
+            except OSError:
+                step = None if step is None else ""  # the piece has been read
+                if stored:
+                    parser = Parser.restore(parser.snapshot(), table, call_ids=ids)
+            else:
+                break
+    assert merged(events) == merged(plain)
+    assert ids.given == [(0, "a"), (1, "b")]
+
+
+def test_call_ids_that_raise_for_a_prefilled_call():
+    parser = Parser(formats.load("hermes"), prefill='<tool_call>{"name": "a", "arguments": {"x": ', call_ids=Flaky(1))
+    with pytest.raises(OSError, match="no ids"):
+        parser.feed("1")
+    start, *rest = parser.feed("")
+    assert (start.id, start.source) == ("id_a", "")
+    assert "".join(event.json for event in rest) == '{"x": 1'
+
+
+def test_an_output_whose_last_ids_failed_takes_no_more_text():
+    parser = Parser(formats.forced("a"), call_ids=Flaky(1))
+    parser.feed(" ")
+    with pytest.raises(OSError, match="no ids"):
+        parser.finish("stop")
+    with pytest.raises(LifecycleError, match="finished"):
+        parser.feed("x")
+    assert [type(event) for event in parser.finish("stop")][-3:] == [CallArguments, CallEnd, Finish]
+    with pytest.raises(LifecycleError, match="finished"):
+        parser.finish("stop")
