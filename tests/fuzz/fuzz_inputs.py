@@ -90,6 +90,9 @@ class Input:
     output: str
     tools: tuple[Any, ...] | None = None
     prompt: str = ""
+    harmless: str | None = None
+    """The same prompt with a harmless text where a stranger's stands: it must be read alike."""
+    prefill: str = ""
     start: str | None = None
     reason: str = "stop"
     undeclared: str = "call"
@@ -145,6 +148,8 @@ def _input(rng: random.Random, name: str, names: list[str]) -> Input:
         case.text,
         case.tools,
         case.prompt,
+        None,
+        case.prefill,
         case.start,
         case.finish if rng.random() < 0.7 else rng.choice(_REASONS),
         case.undeclared if rng.random() < 0.8 else "malformed",
@@ -155,7 +160,11 @@ def _input(rng: random.Random, name: str, names: list[str]) -> Input:
     if rng.random() < 0.1:
         made = replace(made, tools=None if rng.random() < 0.5 else ())
     if rng.random() < 0.15:
-        made = replace(made, prompt=_prompt(rng, fmt))
+        prompt, harmless = _prompts(rng, name, fmt)
+        made = replace(made, prompt=prompt, harmless=harmless, prefill="", start=None)
+    elif rng.random() < 0.05:
+        at = rng.randint(0, len(made.output))
+        made = replace(made, prefill=made.prefill + made.output[:at], output=made.output[at:])
     text = made.output
     if len(text) > 3_000:
         at = rng.randrange(len(text) - 2_000)
@@ -176,13 +185,24 @@ def _some_limits(rng: random.Random) -> Limits:
     )
 
 
-def _prompt(rng: random.Random, fmt: Format) -> str:
-    """A prompt that opens the turn and perhaps a marker, behind a stranger's text."""
-    texts = sorted(fmt.marker_texts())
-    openers = list(fmt.turn_openers) or [""]
-    stranger = "".join(rng.choice(texts) if texts and rng.random() < 0.5 else rng.choice(_STRUCTURE) for _ in range(6))
-    last = rng.choice(texts) if texts and rng.random() < 0.6 else ""
-    return stranger + rng.choice(openers) + last + rng.choice(("", "\n", "\n\n", "  "))
+def _prompts(rng: random.Random, name: str, fmt: Format) -> tuple[str, str | None]:
+    """A prompt in which a stranger's text stands where a template can put it, and the same with a harmless text."""
+    texts = sorted({*fmt.marker_texts(), *fmt.turn_openers, *(text for pair in fmt.results for text in pair)})
+    quoted = []
+    for _ in range(rng.randint(1, 5)):
+        case = rng.choice(corpus(name))
+        quoted += [rng.choice(texts) if texts else "", rng.choice(_STRUCTURE), case.text[: rng.randint(0, 200)]]
+    stranger = "".join(quoted)
+    opener = rng.choice(fmt.turn_openers) if fmt.turn_openers else ""
+    end = rng.choice(("", "\n", "\n\n", " ", *(marker.text for marker in fmt.thought_markers)))
+    if fmt.results and rng.random() < 0.6:
+        first, last = rng.choice(fmt.results)
+        before, after = opener + first, last + end
+    else:
+        before, after = "user: ", opener + end
+        if not opener:
+            return before + stranger, None
+    return before + stranger + after, before + "ok" + after
 
 
 def _edited(rng: random.Random, text: str, name: str, names: list[str], fmt: Format, limits: Limits) -> str:

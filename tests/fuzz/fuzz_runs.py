@@ -27,6 +27,7 @@ def _parser(case: Input, markers: dict[str, int] | None) -> Parser:
         table(case.format, case.function, case.base),
         tools_of(case),
         prompt=case.prompt,
+        prefill=case.prefill,
         start=case.start,
         markers=markers,
         undeclared=case.undeclared,
@@ -109,6 +110,10 @@ def wrong(case: Input, seed: str) -> Iterator[str]:
         ("copied", lambda: read(case, cuts(text, rng, 7), None, "copied")),
     ]
     yield from _compare(runs, output, None, case.reason)
+    if case.harmless is not None:
+        harmless = replace(case, prompt=case.harmless)
+        if read(case, [text], None) != (said := read(harmless, [text], None)):
+            yield f"the prompt is not the model: a harmless text instead of the stranger's says {_short(said)}"
     for by_id in (True, False):
         tokens, ids = tokens_of(case, rng, by_id=by_id)
         flat = [token for group in tokens for token in group]
@@ -151,7 +156,16 @@ def _short(value: object) -> str:
 
 def kind_of(fault: str) -> str:
     """What sort of fault it is, to keep a smaller input to the same one."""
-    for word in ("an exception", "invariance", "conservation", "lifecycle", "strict prefix", "complete", "tokens"):
+    for word in (
+        "the prompt is not",
+        "an exception",
+        "invariance",
+        "conservation",
+        "lifecycle",
+        "strict prefix",
+        "complete",
+        "tokens",
+    ):
         if word in fault:
             return word
     return fault
@@ -165,7 +179,7 @@ def smallest(case: Input, seed: str, fault: str, budget: int = 400) -> Input:
         return any(kind_of(found) == kind for found in wrong(candidate, seed))
 
     best = case
-    for name in ("prompt", "output"):
+    for name in ("output",) if case.harmless is not None else ("prompt", "prefill", "output"):
         size = max(1, len(getattr(best, name)) // 2)
         while size and budget > 0:
             at, removed = 0, False
