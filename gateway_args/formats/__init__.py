@@ -16,6 +16,9 @@ from .table import Format, Marker, State
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
+
+    from ..learning import Learned, Options
 
 __all__ = [
     "ENVIRONMENT",
@@ -25,6 +28,7 @@ __all__ = [
     "aliases",
     "for_model",
     "forced",
+    "learn",
     "load",
     "models",
     "names",
@@ -49,6 +53,15 @@ def required(base: Format | None = None) -> Format:
     from .constrained import required
 
     return required(base)
+
+
+def learn(
+    chat_template: str, *, special_tokens: Mapping[str, str] | None = None, options: Options | None = None
+) -> Learned:
+    """The table that reads what this chat template writes, proved (extra `learn`); see `gateway_args.learning`."""
+    from ..learning import learn
+
+    return learn(chat_template, special_tokens=special_tokens, options=options)
 
 
 def schema() -> dict[str, Any]:
