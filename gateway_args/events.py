@@ -8,9 +8,9 @@ frozen dataclass costs more than reading the text did.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import final
+from typing import Literal, final
 
 
 class Why(StrEnum):
@@ -30,6 +30,9 @@ class Why(StrEnum):
     UNDECLARED = "undeclared"  # a function that the request does not declare, where the caller refuses those
     SHAPE = "shape"  # a body that its call syntax cannot read
     LIMIT = "limit"  # text beyond one of `Limits`
+
+
+Region = Literal["", "start", "end"]
 
 
 class IdKind(StrEnum):
@@ -156,16 +159,22 @@ class CallEnd:
 @final
 @dataclass(slots=True, init=False)
 class Dropped:
-    """Text that the format writes around the message."""
+    """Text that the format writes around the message.
+
+    `region` is "start" or "end" for the markers of a region of calls: where one held no call, who shows what the model
+    wrote needs them. It is no part of the event's equality.
+    """
 
     text: str
     why: Why
     tokens: int | None
+    region: Region = field(compare=False)
 
-    def __init__(self, text: str, why: Why, tokens: int | None = None) -> None:
+    def __init__(self, text: str, why: Why, tokens: int | None = None, region: Region = "") -> None:
         self.text = text
         self.why = why
         self.tokens = tokens
+        self.region = region
 
 
 @final

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 from .engine.engine import TEXT, Engine
 from .engine.program import FIRST_PRIVATE
 from .errors import LifecycleError
-from .events import CallArguments, CallStart, Content, Event, Finish, IdKind
+from .events import CallArguments, CallStart, Content, Dropped, Event, Finish, IdKind, Why
 from .formats.table import Format
 from .formats.turn import open_turn
 from .limits import Limits
@@ -117,11 +117,14 @@ class Parser:
         """
         engine = self._engine
         while engine.unnamed:
-            event = engine.unnamed[0]
-            event.id, event.id_kind = self._id(event)
+            start = engine.unnamed[0]
+            start.id, start.id_kind = self._id(start)
             del engine.unnamed[0]
         out = engine.out
         engine.out = []
+        for event in out:
+            if type(event) is Dropped and event.why is Why.MARKER:
+                event.region = self._format.regions.get(event.text, "")
         return out
 
     def _id(self, call: CallStart) -> tuple[str, IdKind]:
@@ -162,7 +165,6 @@ class Parser:
         ):
             if engine.plain is None:
                 engine.run()
-            if engine.unnamed:
                 return self._events()
             out = engine.out
             engine.out = []
@@ -210,11 +212,7 @@ class Parser:
                 engine.texted = True
                 return [Content(piece)]
         engine.feed(piece)
-        if engine.unnamed:
-            return self._events()
-        out = engine.out
-        engine.out = []
-        return out
+        return self._events()
 
     def finish(self, reason: str | None) -> list[Event]:
         """The output is over; `reason` is the engine's. Exactly once: everything held is settled, `Finish` is last."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..decoder.calls import CallOutcome
 from ..decoder.outcomes import Refused
@@ -46,7 +46,7 @@ from ..events import (
     Why,
 )
 from ..reading import Aside
-from . import ids, state
+from . import around, ids, state
 from .escapes import split
 from .framing import frames
 from .values import Call, Chunk, Envelope, Logprob, Options, Usage, checked
@@ -56,9 +56,6 @@ if TYPE_CHECKING:
 
 Said = Event | CallOutcome
 """What a parser says, or a guard."""
-
-_CLOSERS: Final = {"{": "}", "[": "]", '"': '"'}
-_SPACE: Final = " \t\n\r"
 
 
 class Stream(ABC):
@@ -85,6 +82,7 @@ class Stream(ABC):
         "_withheld": state.objects,
         "_reason": state.text_or_none,
         "_verdicts": state.verdicts,
+        "_around": around.is_state,
     }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
@@ -102,6 +100,7 @@ class Stream(ABC):
         self._asides: list[list[str]] = []  # stretches of malformed text: why, then its parts
         self._after_malformed = False
         self._pending: list[str] = []
+        self._around = around.Around()
         self._queue: deque[Event] = deque()  # what came behind a call that waits for its outcome
         self._verdicts: dict[str, Chunk | None] = {}  # outcomes of calls in there: None, or the refusal
         self._logprobs: list[Chunk] = []
@@ -176,6 +175,8 @@ class Stream(ABC):
                 self._spend(event.tokens)
                 probable = self._use_logprobs(event.tokens) if self._logprobs else []
                 if event.text:
+                    if self._around.run or self._around.shown:
+                        self._shown_around(text_follows=True)
                     self._text(event.text, probable)
             case Reasoning():
                 self._spend(event.tokens)
@@ -188,7 +189,9 @@ class Stream(ABC):
                     self._use_logprobs(event.tokens)
                 if not event.text:
                     return  # a token without text parts no neighbours
-                if self._call is not None and self._call.show == "held":
+                if self._call is None:
+                    self._around.dropped(event)
+                elif self._call.show == "held":
                     self._call.source.append(event.text)
             case Malformed():
                 self._spend(event.tokens)
@@ -205,7 +208,7 @@ class Stream(ABC):
             case CallArguments():
                 raise LifecycleError("call arguments outside of a call: `CallStart` comes first")
             case ReasoningStart():
-                pass
+                self._shown_around()
             case ReasoningEnd():
                 self._thought_over()
             case Finish():
@@ -235,7 +238,7 @@ class Stream(ABC):
 
         It is small in Chat and Messages; a Responses stream ends with all that it said, so it carries that.
         """
-        values = {name: getattr(self, name) for name in self.STATE}
+        values = {name: getattr(self, name) for name in self.STATE} | {"_around": self._around.save()}
         return state.save(self.KIND, self.choice, values, self._call, self._queue)
 
     @classmethod
@@ -246,8 +249,9 @@ class Stream(ABC):
         """
         choice, values, call, queue = state.load(data, cls.KIND, cls.STATE)
         stream = cls(envelope, options, choice=choice)
-        for name in cls.STATE:
-            setattr(stream, name, values[name])
+        stream._around.load(values.pop("_around"))
+        for name, value in values.items():
+            setattr(stream, name, value)
         stream._call = call
         stream._queue.extend(queue)
         return stream
@@ -286,6 +290,7 @@ class Stream(ABC):
     # Calls.
 
     def _call_starts(self, event: CallStart) -> None:
+        self._shown_around()
         self._started = True
         id = ids.call_id(self.CALL_PREFIX, self.envelope.id, self.choice, event, {over[1] for over in self._calls})
         show = "held" if self.options.calls == "complete" else "shown"
@@ -307,20 +312,10 @@ class Stream(ABC):
         if call.show != "shown" or call.refusal is not None:
             call.held.append(json)
         elif call.judged:
-            if json := self._kept_open(call, json):
+            if json := call.kept_open(json):
                 self._fragment(call, json)
         else:
             self._fragment(call, json)
-
-    def _kept_open(self, call: Call, json: str) -> str:
-        """What of a judged call's arguments may be sent: all but an end that would make them whole."""
-        json = call.closing + json
-        call.root = call.root or json.lstrip(_SPACE)[:1]
-        end = len(json.rstrip(_SPACE))
-        closer = _CLOSERS.get(call.root, "")
-        keep = end - 1 if closer and json[:end].endswith(closer) else len(json) if closer else 0
-        call.closing = json[keep:]
-        return json[:keep]
 
     def _call_ends(self, event: CallEnd) -> None:
         call = self._call
@@ -351,11 +346,11 @@ class Stream(ABC):
         whole_there = self._end(call, whole) if call.show == "shown" else False
         self._calls.append([call.number, call.id, call.name, whole_there])
         if call.refusal is not None:
-            self._refused.append(_entry(call) | call.refusal)
+            self._refused.append(call.entry() | call.refusal)
         elif call.show == "withheld":
-            self._withheld.append(_entry(call) | {"complete": whole})
+            self._withheld.append(call.entry() | {"complete": whole})
         elif not whole_there:
-            self._incomplete.append(_entry(call))
+            self._incomplete.append(call.entry())
         if call.show == "held" and not whole:
             why = call.asides[0][0] if call.asides else Why.UNTERMINATED.value
             if call.refusal is None:
@@ -439,16 +434,22 @@ class Stream(ABC):
         if why != Why.UNTERMINATED and (to == "content" or (to == "auto" and not self._started)):
             if self._call is not None:
                 self._pending.append(text)  # an open call is one item or block: text waits for its end
-            elif text:
+            elif text := self._around.before_malformed() + text:
                 self._text(text, [])
         elif joined and self._asides and self._asides[-1][0] == why:
             self._asides[-1].append(text)
         else:
             self._asides.append([why, text])
 
+    def _shown_around(self, *, text_follows: bool = False) -> None:
+        """What stands behind malformed text that was shown, and belongs to it, is shown too."""
+        if text := self._around.settled(text_follows=text_follows):
+            self._text(text, [])
+
     def _finish(self, event: Finish) -> None:
         if self._call is not None:
             self._settle(self._call, False)
+        self._shown_around()
         self._finished = True
         self._reasoning_tokens = event.reasoning_tokens
         reason = event.reason
@@ -475,11 +476,3 @@ class Stream(ABC):
         if self.options.hook is not None:
             for aside in asides:
                 self.options.hook(aside)
-
-
-def _entry(call: Call) -> Chunk:
-    """A call as the extension fields list it: `arguments` where the message itself does not carry them."""
-    entry: Chunk = {"id": call.id, "name": call.name}
-    if call.held or call.unfit or call.show != "shown":
-        entry["arguments"] = "".join(call.held)
-    return entry

@@ -18,6 +18,8 @@ Logprob = Mapping[str, Any]
 MalformedTo = Literal["auto", "content", "extension", "hide"]
 Calls = Literal["stream", "complete"]
 
+_CLOSERS: Final = {"{": "}", "[": "]", '"': '"'}
+_SPACE: Final = " \t\n\r"  # JSON's
 ERROR_MESSAGE: Final = "the engine ended the output with an error"
 
 
@@ -113,6 +115,23 @@ class Call:
     source: list[str] = field(default_factory=list)
     asides: list[list[str]] = field(default_factory=list)
     refusal: Chunk | None = None
+
+    def kept_open(self, json: str) -> str:
+        """What of these further arguments may be sent: all but an end that would make them whole."""
+        json = self.closing + json
+        self.root = self.root or json.lstrip(_SPACE)[:1]
+        end = len(json.rstrip(_SPACE))
+        closer = _CLOSERS.get(self.root, "")
+        keep = end - 1 if closer and json[:end].endswith(closer) else len(json) if closer else 0
+        self.closing = json[keep:]
+        return json[:keep]
+
+    def entry(self) -> Chunk:
+        """The call as extension fields list it: `arguments` where the message itself does not carry them."""
+        entry: Chunk = {"id": self.id, "name": self.name}
+        if self.held or self.unfit or self.show != "shown":
+            entry["arguments"] = "".join(self.held)
+        return entry
 
 
 def logprob(entry: Chunk) -> Chunk:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..engine.program import Program
+    from ..events import Region
     from ..syntaxes.base import Syntax
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
@@ -135,6 +136,12 @@ class Format:
             for name in state.on
             if name not in self.opener_names
         )
+
+    @cached_property
+    def regions(self) -> Mapping[str, Region]:
+        """The markers of regions of calls, by their text: those that start one and those that end one."""
+        ends: dict[str, Region] = {self.markers[name].text: "end" for name in self.closer_names}
+        return ends | {self.markers[name].text: "start" for name in self.opener_names}
 
     @cached_property
     def closers(self) -> tuple[Marker, ...]:

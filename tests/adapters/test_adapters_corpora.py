@@ -9,7 +9,7 @@ import pytest
 from client_models import EXTENSION, REASONING, chat_completion, message, object_of, response, strictly
 from openai.types.chat import ChatCompletion
 
-from gateway_args import adapters, contract
+from gateway_args import Why, adapters, contract, formats
 from gateway_args.adapters import Envelope, Options
 from gateway_args.adapters.values import ERROR_MESSAGE
 from gateway_args.contract.streams import streams_of
@@ -123,3 +123,33 @@ def test_every_token_of_a_corpus_is_in_the_usage(format: str) -> None:
                 answer.frames(parser.feed(stream.piece(at, min(at + 2, len(stream.atoms)))))
             answer.frames(parser.finish(case.finish))
             assert answer.usage().completion_tokens == stream.tokens, case.name
+
+
+@pytest.mark.parametrize("format", sorted({*contract.names()} & {*formats.names()}))
+def test_malformed_text_that_is_content_loses_no_character(format: str) -> None:
+    """Where no call started, what is shown is the output without the turn's ends (white space apart)."""
+    maker = maker_of(format)
+    for case in contract.load(format).cases:
+        for at_once in (True, False):
+            events = events_of(maker, case, at_once=at_once)
+            reading = fold(events)
+            if reading.calls or reading.thoughts or case.expect.reasoning or not reading.malformed:
+                continue
+            if any(aside.why is Why.UNTERMINATED for aside in reading.malformed):
+                continue
+            table = formats.load(format)
+            inside = {
+                name
+                for state in table.states.values()
+                for name, target in state.on.items()
+                if {state.kind, table.states[target].kind} & {"call", "wrapper"}
+            }
+            others = {marker.text for name, marker in table.markers.items() if name not in inside}
+            if any(text in case.text for text in others) or case.prompt or case.prefill:
+                continue
+            wanted = case.text
+            for marker in table.turn_end:
+                wanted = wanted.replace(marker.text, "")
+            whole = adapters.whole("chat", events, ENVELOPE, Options(malformed="content"))
+            shown = whole["choices"][0]["message"]["content"] or ""
+            assert "".join(shown.split()) == "".join(wanted.split()), case.name
