@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import formats_table
+import pytest
 
 README = formats_table.README.read_text(encoding="utf-8")
 
@@ -15,11 +16,13 @@ def test_the_table_of_formats_is_made_from_the_tables_and_the_corpora():
     assert formats_table.filled(README) == README, "run: python tests/docs/formats_table.py --write"
 
 
-def test_the_example_prints_what_the_readme_shows(capsys):
-    blocks = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", README, re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/events.md"])
+def test_the_examples_print_what_the_page_shows(page, capsys):
+    text = (formats_table.README.parent / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
     assert blocks
     for code, shown in blocks:
-        exec(compile(code, "README.md", "exec", dont_inherit=True), {"__name__": "readme"})
+        exec(compile(code, page, "exec", dont_inherit=True), {"__name__": "readme"})
         assert capsys.readouterr().out == shown
 
 
