@@ -209,7 +209,7 @@ class StreamDecoder(Generic[T_co]):
     @property
     def complete(self) -> bool:
         """Whether the bytes so far are a whole document; a number at the root is one only once `finish` says so."""
-        return self._scanner.complete
+        return self._scanner.complete and not isinstance(self._outcome, Refused)
 
     @property
     def expected_next(self) -> frozenset[ExpectedNext]:
