@@ -14,13 +14,13 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import GatewayArgsError
-from . import batch, contract, demo, formats, learn, parse, replay
+from . import batch, contract, demo, formats, grammar, learn, parse, replay
 from .common import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (parse, batch, contract, formats, learn, demo, replay)
+_COMMANDS = (parse, batch, contract, formats, grammar, learn, demo, replay)
 
 
 class _Arguments(argparse.ArgumentParser):

@@ -191,6 +191,7 @@ class _Builder:
             "calls": tuple[str, ...],
             "then": str,
             "bare": Literal["start", "anywhere", "whole"],
+            "unclosed": bool,
         }
         self.keys(path, table, [*kinds, "on"])
         said = self.values(path, table, kinds)
@@ -359,6 +360,7 @@ def schema() -> dict[str, Any]:
             "calls": {"type": "array", "items": {"type": "string", "minLength": 1}},
             "then": {"type": "string"},
             "bare": {"enum": ["start", "anywhere", "whole"]},
+            "unclosed": {"type": "boolean"},
         },
         "required": ["kind"],
         "additionalProperties": False,

@@ -54,6 +54,8 @@ class State:
     """The state after a call that its value's end closes (families that write no closer)."""
     bare: str = ""
     """For a content state with `calls`: where a call may stand without a marker, "start" or "anywhere"."""
+    unclosed: bool = False
+    """The template may leave out what closes the state at the end of a turn."""
 
 
 @dataclass(frozen=True, eq=False)

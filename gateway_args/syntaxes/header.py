@@ -1,8 +1,9 @@
 """Headers: the text between an opener and a call's body, as patterns that a table writes.
 
 A pattern is literal text with a few places in braces: `{name}` and `{id}` take a run of name characters, `{skip}`
-takes one that nobody wants, `{ws}` takes white space or none, `{object}` looks ahead at the `{` of the value and takes
-nothing. `functions.{name}:{skip}` reads `functions.add:0`. A place that is followed by a literal ends at the literal's
+takes one that nobody wants (so does `{same}`, where the template writes the name once more), `{ws}` takes white space
+or none, `{object}` looks ahead at the `{` of the value and takes nothing. `functions.{name}:{skip}` reads
+`functions.add:0`. A place that is followed by a literal ends at the literal's
 last occurrence in its run, so names may hold dots and colons. `{declared}` takes the longest name that the request
 declares and nothing else, `{index}` takes digits, perhaps behind one of `:._-`, or nothing: they read a header that
 lost its separators. Matching is a function of the text: it says NO, or MORE while the text could still become a match.
@@ -20,7 +21,7 @@ from .base import MORE, NO, YES
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-_PLACES: Final = re.compile(r"\{(name|id|skip|ws|object|declared|index)\}")
+_PLACES: Final = re.compile(r"\{(name|id|skip|same|ws|object|declared|index)\}")
 _INDEX: Final = re.compile("[:._-]?[0-9]*")
 _RUN: Final = re.compile(r"[^\x00-\x20\\\"'`<>{}()\[\]=,|\ud800-\udfff]+")
 
@@ -127,7 +128,9 @@ def check(pattern: str) -> str:
         return "an empty header"
     rest = _PLACES.sub("", pattern)
     if "{" in rest or "}" in rest:
-        return "unknown place in braces (there are {name}, {id}, {skip}, {ws}, {object}, {declared} and {index})"
-    if re.search(r"\}\{(?:name|id|skip)\}", pattern.replace("{ws}", "")):
+        return (
+            "unknown place in braces (there are {name}, {id}, {skip}, {same}, {ws}, {object}, {declared} and {index})"
+        )
+    if re.search(r"\}\{(?:name|id|skip|same)\}", pattern.replace("{ws}", "")):
         return "two places with nothing between them"
     return ""

@@ -49,6 +49,8 @@ class Tagged(Syntax):
     """White space that the template writes before a tag: layout where a value's closer is missing."""
     text_types: tuple[str, ...] = ()
     """What `{type}` says of a value that is the text itself; any other word says that it is JSON."""
+    json_types: tuple[str, ...] = ()
+    """What `{type}` says of other values in what the template writes; none: the JSON type's name."""
     python: bool = False
     """Values are written as Python's literals (`None`, `True`)."""
     entities: bool = False

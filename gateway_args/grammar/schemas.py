@@ -1,0 +1,82 @@
+"""Which of a JSON Schema's keywords a target keeps, and the schema without the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+_MAPS: Final = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_ONE: Final = (
+    "items",
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedProperties",
+    "not",
+    "contains",
+    "propertyNames",
+)
+_NOTES: Final = frozenset(
+    (
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id"),
+        *("$comment", "id", "example", "strict", "$anchor", "contentMediaType", "contentEncoding"),
+        *("discriminator", "nullable"),
+    )
+)
+"""Keywords that say nothing about which values are valid."""
+_COMMON: Final = frozenset(
+    (
+        *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems"),
+        *("$ref", "$defs", "definitions", "anyOf", "oneOf", "allOf", "minItems", "maxItems", "minLength"),
+        *("maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    )
+)
+_FORMATS: Final = frozenset(
+    (*("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"),)
+)
+
+
+class Target(NamedTuple):
+    """What one engine enforces of JSON Schema."""
+
+    keywords: frozenset[str]
+    formats: frozenset[str]
+
+
+LLGUIDANCE: Final = Target(_COMMON | {"patternProperties", "multipleOf"}, _FORMATS)
+XGRAMMAR: Final = Target(
+    _COMMON | {"patternProperties", "propertyNames", "minProperties", "maxProperties"},
+    _FORMATS | {"uri-reference", "uri-template", "json-pointer", "relative-json-pointer"},
+)
+
+
+def enforced(schema: Mapping[str, Any], where: str, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The schema as the target enforces it, and the places of what it does not: `add.a: uniqueItems`."""
+    left: dict[str, None] = {}
+    return _kept(schema, where, target, left), tuple(left)
+
+
+def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str, None]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _NOTES or key.startswith("x-"):
+            continue
+        if key not in target.keywords or (key == "format" and value not in target.formats):
+            left[f"{where}: {key}"] = None
+            continue
+        if key in _MAPS and isinstance(value, Mapping):
+            found[key] = {name: _part(part, f"{where}.{name}", target, left) for name, part in value.items()}
+        elif key in _LISTS and isinstance(value, list):
+            found[key] = [_part(part, where, target, left) for part in value]
+            if key == "oneOf":  # as anyOf: that no second one matches is not enforced
+                found["anyOf"] = found.pop("oneOf")
+                left[f"{where}: oneOf"] = None
+        elif key in _ONE:
+            found[key] = _part(value, f"{where}[]" if key == "items" else where, target, left)
+        else:
+            found[key] = value
+    return found
+
+
+def _part(schema: Any, where: str, target: Target, left: dict[str, None]) -> Any:
+    return _kept(schema, where, target, left) if isinstance(schema, Mapping) else schema

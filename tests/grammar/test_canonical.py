@@ -1,0 +1,143 @@
+"""What a model's template writes the grammar allows: every canonical case of every corpus, token by token.
+
+The tools are the case's own, with the properties in the order in which the case gives them and those that it does not
+declare added by their values, since an object has its properties in the schema's order. An end-of-turn text at the end
+may be the engine's stop token and no part of the output.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema_rs
+import llguidance
+import pytest
+import walks
+
+from gateway_args import Format, Parser, Tools, formats, grammar
+from gateway_args.contract import corpus
+from gateway_args.events import ReasoningStart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gateway_args.contract.corpus import Case
+
+# Cases that no grammar of these languages allows, and why.
+BEYOND = {
+    ("hyperclovax", "Text, then a call"): "a reply without the line break that tells it from the other messages",
+    ("minicpm5", "CDATA holds every text"): "a value that holds the text that ends it",
+    ("minimax_m3", "Declared types at every depth"): "members that the schema of the object does not declare",
+}
+NAMES = [name for name in formats.names() if any(state.calls for state in formats.load(name).states.values())]
+
+
+def schema_by(value: Any) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"type": "boolean"}
+        case int():
+            return {"type": "integer"}
+        case float():
+            return {"type": "number"}
+        case None:
+            return {"type": "null"}
+        case str():
+            return {"type": "string"}
+        case list():
+            return (
+                {"type": "array", "items": union([schema_by(item) for item in value])} if value else {"type": "array"}
+            )
+    return {"type": "object", "properties": {key: schema_by(item) for key, item in value.items()}}
+
+
+def union(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    apart = [schema for n, schema in enumerate(schemas) if schema not in schemas[:n]]
+    return apart[0] if len(apart) == 1 else {"anyOf": apart}
+
+
+def tools_of(case: Case) -> Tools:
+    declared: dict[str, Any] = {}
+    for tool in case.tools or ():
+        function: Any = tool["function"]
+        declared[function["name"]] = function.get("parameters", {})
+    given: dict[str, dict[str, list[Any]]] = {name: {} for name in declared}
+    for call in case.expect.calls:
+        for key, value in json.loads(call.arguments).items():
+            given.setdefault(call.name, {}).setdefault(key, []).append(value)
+    tools = []
+    for name, values in given.items():
+        said = declared.get(name, {})
+        properties = {}
+        for key, found in values.items():
+            schema = said.get("properties", {}).get(key)
+            says_all = schema is not None and schema not in ({}, {"type": "object"}, {"type": "array"})
+            properties[key] = schema if says_all else union([schema_by(value) for value in found])
+        parameters = {**said, "type": "object", "properties": properties, "required": []}
+        tools.append({"type": "function", "function": {"name": name, "parameters": parameters}})
+    return Tools.of(tools)
+
+
+def is_valid(case: Case, tools: Tools) -> bool:
+    return all(
+        jsonschema_rs.is_valid(walks.schema_of(tools, call.name), json.loads(call.arguments))
+        for call in case.expect.calls
+    )
+
+
+def outputs_of(format: Format, case: Case) -> Iterator[str]:
+    """The output as it stands, then without the texts that end its turn; a slash is never written with a backslash."""
+    text = case.text.replace("\\/", "/")
+    yield text
+    ended = True
+    while ended:
+        ended = False
+        for marker in format.turn_end:
+            for end in (marker.text, marker.text + marker.after):
+                if text.endswith(end):
+                    text, ended = text.removesuffix(end), True
+        yield text
+
+
+def starts_in_thought(format: Format, tools: Tools, case: Case) -> bool:
+    if not case.prompt:
+        return case.start == "reasoning"
+    parser = Parser(format, tools, prompt=case.prompt)
+    return any(isinstance(event, ReasoningStart) for event in [*parser.feed("thus it is"), *parser.finish("stop")][:1])
+
+
+def allowed(format: Format, case: Case, choice: str) -> bool:
+    tools = tools_of(case)
+    reasoning = "open" if starts_in_thought(format, tools, case) else "optional"
+    made = grammar.lark(format, tools, choice=choice, reasoning=reasoning)
+    for text in outputs_of(format, case):
+        matcher = llguidance.LLMatcher(walks.tokenizer(), made.text)
+        ids = walks.encoding().encode_ordinary(text)
+        if matcher.try_consume_tokens(ids) == len(ids) and matcher.is_accepting():
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_canonical_case_is_allowed(name: str) -> None:
+    format = formats.load(name)
+    seen: list[Case] = []
+    for case in corpus.load(name).cases:
+        if not case.canonical or not is_valid(case, tools_of(case)):
+            continue
+        if (name, case.name) in BEYOND:
+            assert not allowed(format, case, "auto"), f"{case.name}: allowed, take it out of the list"
+            continue
+        assert allowed(format, case, "auto"), case.name
+        if case.expect.calls and not case.expect.content:
+            assert allowed(format, case, "required"), f"{case.name}, when a call is required"
+        seen.append(case)
+    kinds = {kind for case in seen for kind in case.kinds}
+    assert len(seen) >= 3
+    assert len(seen) >= 5 or name in ("llama4_pythonic", "sarashina")
+    if any(len(case.expect.calls) > 1 for case in corpus.load(name).cases if case.canonical):
+        assert any(len(case.expect.calls) > 1 for case in seen)
+    if "reasoning" in format.states and any(c.expect.reasoning for c in corpus.load(name).cases if c.canonical):
+        assert any(case.expect.reasoning for case in seen)
+    assert kinds
