@@ -238,7 +238,8 @@ class Stream(ABC):
 
         It is small in Chat and Messages; a Responses stream ends with all that it said, so it carries that.
         """
-        values = {name: getattr(self, name) for name in self.STATE} | {"_around": self._around.save()}
+        values = {name: getattr(self, name) for name in self.STATE}
+        values |= {name: value.save() for name, value in values.items() if hasattr(value, "save")}
         return state.save(self.KIND, self.choice, values, self._call, self._queue)
 
     @classmethod
@@ -249,9 +250,12 @@ class Stream(ABC):
         """
         choice, values, call, queue = state.load(data, cls.KIND, cls.STATE)
         stream = cls(envelope, options, choice=choice)
-        stream._around.load(values.pop("_around"))
         for name, value in values.items():
-            setattr(stream, name, value)
+            there = getattr(stream, name)
+            if hasattr(there, "load"):
+                there.load(value)
+            else:
+                setattr(stream, name, value)
         stream._call = call
         stream._queue.extend(queue)
         return stream

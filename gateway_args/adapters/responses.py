@@ -1,11 +1,13 @@
 """Responses: the events of one response, and the response that they end with.
 
-Output items stand one after the other: `reasoning` (its text in a `reasoning_text` part), `message` (one
-`output_text` part) and `function_call`. Each is added, grows, and is done before the next is added; events are numbered
-from 0. Ids of items are a hash of the response's id and the item's place.
+Output items stand one after the other: `reasoning` (its text in a `reasoning_text` part, and with
+`Options.reasoning_summary` in a summary too, which is what some clients show), `message` (one `output_text` part),
+`function_call`, and `custom_tool_call` for a tool that the request declared as one. Each is added, grows, and is done
+before the next is added; events are numbered from 0. Ids of items are a hash of the response's id and the item's place.
 
 What is cut says so: the response is `incomplete` (or `failed`), a message open at that moment too. A call that broke is
-an `incomplete` item and gets no `function_call_arguments.done`, which clients run tools at. A reasoning item carries no
+an `incomplete` item and gets no `function_call_arguments.done`, which clients run tools at; a custom tool's call, which
+has no status, gets no `output_item.done`, and is no item of the response. A reasoning item carries no
 status: its end is told at once, before anyone knows whether it was the end of the output.
 
 The response object is the request's echo where `Envelope.extra` gives it (`tools`, `tool_choice`, `instructions`…) and
@@ -16,9 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from . import ids, state
+from . import custom, ids, state
 from .core import Stream as _Stream
-from .folding import judged, relisted
+from .folding import broken_ids, judged, relisted
 from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Options, logprob
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class Stream(_Stream):
         "_item": _is_item,
         "_parts": state.texts,
         "_logprob_list": state.objects,
+        "_input": custom.is_state,
     }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
@@ -56,6 +59,7 @@ class Stream(_Stream):
         self._item: Chunk | None = None  # the item that is open, as it was added
         self._parts: list[str] = []  # its text or arguments
         self._logprob_list: list[Chunk] = []  # of its text
+        self._input = custom.InputText()  # of a custom tool's call
 
     def _emit(self, kind: str, **fields: Any) -> None:
         self._out.append({"type": kind, "sequence_number": self._number, **fields})
@@ -91,6 +95,9 @@ class Stream(_Stream):
         if item is None or item["type"] != "reasoning":
             item = self._add("rs", {"type": "reasoning", "summary": [], "content": []})
             self._part("added", item, _reasoning_text(""))
+            if self.options.reasoning_summary:
+                fields = {"summary_index": 0, "part": _summary_text("")}
+                self._grow("response.reasoning_summary_part.added", item["id"], fields)
         self._parts.append(text)
         self._out.append(
             {
@@ -104,16 +111,31 @@ class Stream(_Stream):
         )
         self._number += 1
 
+        if self.options.reasoning_summary:
+            fields = {"summary_index": 0, "delta": text}
+            self._grow("response.reasoning_summary_text.delta", item["id"], fields)
+
     def _thought_over(self) -> None:
         if self._item is not None and self._item["type"] == "reasoning":
             self._done()
 
     def _start(self, call: Call) -> None:
-        item = {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": ""}
-        self._add("fc", {**item, "status": "in_progress"})
+        tool = self.options.tools.get(call.name) if self.options.tools is not None else None
+        name = {"name": call.name} if tool is None else {"name": tool.local_name}
+        if tool is not None and tool.namespace:
+            name["namespace"] = tool.namespace
+        if tool is not None and tool.custom:
+            self._input = custom.InputText()
+            self._add("ctc", {"type": "custom_tool_call", "call_id": call.id, **name, "input": ""})
+        else:
+            item = {"type": "function_call", "call_id": call.id, **name, "arguments": "", "status": "in_progress"}
+            self._add("fc", item)
 
     def _fragment(self, call: Call, fragment: str) -> None:
         assert self._item is not None
+        if self._item["type"] == "custom_tool_call":
+            self._more_input(self._item, self._input.feed(fragment))
+            return
         self._parts.append(fragment)
         self._out.append(
             {
@@ -126,7 +148,14 @@ class Stream(_Stream):
         )
         self._number += 1
 
+    def _more_input(self, item: Chunk, text: str) -> None:
+        if text:
+            self._parts.append(text)
+            self._grow("response.custom_tool_call_input.delta", item["id"], {"delta": text})
+
     def _end(self, call: Call, whole: bool) -> bool:
+        if whole and self._item is not None and self._item["type"] == "custom_tool_call":
+            self._more_input(self._item, self._input.finish())
         self._done(cut=not whole)
         return whole
 
@@ -179,6 +208,18 @@ class Stream(_Stream):
                 self._grow("response.reasoning_text.done", item["id"], {"content_index": 0, "text": text})
                 self._part("done", item, _reasoning_text(text))
                 item = {**item, "content": [_reasoning_text(text)]}
+                if self.options.reasoning_summary:
+                    place = {"summary_index": 0}
+                    self._grow("response.reasoning_summary_text.done", item["id"], {**place, "text": text})
+                    part = {**place, "part": _summary_text(text)}
+                    self._grow("response.reasoning_summary_part.done", item["id"], part)
+                    item["summary"] = [_summary_text(text)]
+            case "custom_tool_call":
+                item = {**item, "input": text}
+                if cut:  # it has no status that says so: it is never done
+                    self._output.append(item)
+                    return
+                self._grow("response.custom_tool_call_input.done", item["id"], {"input": text})
             case _:
                 if not cut:
                     self._grow("response.function_call_arguments.done", item["id"], {"arguments": text})
@@ -188,13 +229,15 @@ class Stream(_Stream):
 
     def _response(self, status: str, **fields: Any) -> Chunk:
         envelope = self.envelope
+        unsound = broken_ids(fields)
+        output = [item for item in self._output if item["type"] != "custom_tool_call" or item["call_id"] not in unsound]
         response: Chunk = {
             "id": envelope.id,
             "object": "response",
             "created_at": envelope.created,
             "status": status,
             "model": envelope.model,
-            "output": list(self._output),
+            "output": output,
             "error": None,
             "incomplete_details": None,
             "instructions": None,
@@ -232,10 +275,15 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
     for chunk in chunks:
         response = chunk.get("response", response)
     output = response.get("output", [])
+    unsound = broken_ids(response)
     broken = {
-        item["call_id"]: {"id": item["call_id"], "name": item["name"], "arguments": item["arguments"]}
+        item["call_id"]: {
+            "id": item["call_id"],
+            "name": item["name"],
+            "arguments": item["arguments"] if item["type"] == "function_call" else item["input"],
+        }
         for item in output
-        if item["type"] == "function_call" and item["status"] == "incomplete"
+        if item.get("call_id") in unsound
     }
     if not broken:
         return response
@@ -257,6 +305,10 @@ def _brief(entry: Chunk) -> Chunk:
     """A token's log probability as the events that stream have it: without bytes."""
     top = [{"token": other["token"], "logprob": other["logprob"]} for other in entry["top_logprobs"]]
     return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": top}
+
+
+def _summary_text(text: str) -> Chunk:
+    return {"type": "summary_text", "text": text}
 
 
 def _reasoning_text(text: str) -> Chunk:
