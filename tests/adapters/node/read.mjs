@@ -1,10 +1,16 @@
-// Reads streams with the Vercel AI SDK: `node read.mjs BASE_URL '["model", …]' '["tool", …]'` writes, a line a model,
-// what the SDK says of the stream that the server at BASE_URL has for it.
+// Reads streams with the Vercel AI SDK: `node read.mjs BASE_URL KIND '["model", …]' '["tool", …]'` writes, a line a model,
+// what the SDK says of the stream that the server at BASE_URL has for it. KIND: chat, responses or messages.
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { jsonSchema, streamText, tool } from "ai";
 
-const [baseURL, models, names] = [process.argv[2], ...process.argv.slice(3).map((list) => JSON.parse(list))];
-const provider = createOpenAICompatible({ name: "loopback", baseURL, includeUsage: true });
+globalThis.AI_SDK_LOG_WARNINGS = false; // they would stand between the lines
+const [baseURL, kind, models, names] = [...process.argv.slice(2, 4), ...process.argv.slice(4).map((list) => JSON.parse(list))];
+const compatible = createOpenAICompatible({ name: "loopback", baseURL, includeUsage: true });
+const openai = createOpenAI({ baseURL, apiKey: "none" });
+const anthropic = createAnthropic({ baseURL, apiKey: "none" });
+const provider = { chat: compatible, responses: (model) => openai.responses(model), messages: anthropic }[kind];
 const tools = Object.fromEntries(
   names.map((name) => [name, tool({ inputSchema: jsonSchema({ type: "object", additionalProperties: true }) })]),
 );
