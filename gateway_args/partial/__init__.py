@@ -1,9 +1,8 @@
 """The progressive, typed view of a value being streamed.
 
-Read it in this order: `path` names values, `lexis`, `machine` and `builder` grow a value from text, `frame` is what its
-spine is made of, `shape` (`models`, `schemas`) says how a type is seen, `track` validates what completed, `moment` is
-what had come at one time, `view` is the `Partial`, `cursor` what views share, `reader` reads text when it is looked at,
-`stream` and `calls` are the surfaces.
+Read it in this order: `builder` grows a value from text, `frame` is what its open path is made of, `snapshot` is what
+had come at one time, `children` validates what completed, `shared` is what the views of one stream have in common,
+`view` is the `Partial`, `stream` and `calls` are the surfaces. How a type is seen is `gateway_args.schema.type_view`.
 """
 
 import warnings

@@ -1,16 +1,15 @@
-"""The builder grows one JSON value from text in pieces, strictly, and its work is linear.
+"""The builder grows one JSON value from text as it arrives; its work is linear.
 
-Theory of operation. A `Frame` is one open container; the frames from the root on and the value in flight (the *leaf*)
-are the rightmost spine. `feed` takes members and elements by a match each, and where much text is left for tokens so
-short, as many as come at once; a key, a number or a literal that its piece cuts is the `Machine`'s to read on. Only a
-cut escape and a short cut key are held and read again, at most `_HOLD` characters.
+Theory of operation. The strict acceptor reads each delta first and says how much of it is sound; what it accepted is
+then built, with no grammar of its own: a token is told by its first character. The open containers and the value in
+flight are the *open path*. A value is **complete** when the comma or bracket behind it came: then it is added to its
+container, for good. Only a cut escape is held and read again, 11 characters at most.
 
-A value is **complete** when the comma or bracket behind it came: then it is added to its frame, for good.
-
-Decisions: the first character that no value could continue is the `fault`, and nothing is read after it. Three more
-things are faults, because a strict decode refuses them: a duplicate key (at its quote; what was said complete must not
-change), a number longer than `LONGEST_NUMBER`, and a bound of `Limits` (`max_depth`, `max_arguments`). Offsets are
-characters of the text after surrogates were paired and lone ones replaced.
+The first character that no value could continue is the `problem`, and nothing is read after it. So are: a duplicate
+key (at its quote; what was complete must not change), a number longer than `LONGEST_NUMBER`, and a bound of `Limits`
+(`max_depth`, `max_arguments`). With `strict` so is what RFC 8259 and the stream decoder refuse besides: a raw control
+character in a string, an escape of half a surrogate pair, a number beyond a double. Offsets are characters of the text
+after surrogates were paired and lone ones replaced.
 """
 
 from __future__ import annotations
@@ -18,344 +17,326 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..strict_json import tokens
+from ..strict_json.acceptor import Acceptor
+from ..strict_json.tokens import LITERALS, LONGEST_NUMBER
 from ..surrogates import SURROGATE, joined
-from . import lexis
-from .frame import NOTHING, UNSEEN, Frame, Text
-from .lexis import LITERALS, LONGEST_NUMBER, element, member
-from .machine import (
-    AFTER,
-    COLON,
-    END,
-    FIRST_ITEM,
-    FIRST_KEY,
-    IN_KEY,
-    IN_LITERAL,
-    IN_NUMBER,
-    IN_STRING,
-    ITEM,
-    KEY,
-    VALUE,
-    Machine,
-)
+from .frame import NOTHING, UNSEEN, Digits, Frame, Text
 from .problem import Problem
 
 if TYPE_CHECKING:
     from ..limits import Limits
-    from ..schema.path import Path
+    from ..schema.path import Path, Step
     from .source import Source
 
-_FEW: Final = 6  # tokens of which it does not pay to read them at once
-_LONG: Final = 160  # characters of members for which it does
-_MANY: Final = 600  # characters of elements for which it does
-_SHORT: Final = 16  # characters of a piece in which a number seldom ends and more follows
-_HOLD: Final = 64  # characters of a cut key that are held and read again
-
-_ENDS_IN: Final = {
-    IN_STRING: "inside a string",
-    COLON: "before a colon",
-    IN_KEY: "inside a key",
-    IN_NUMBER: "inside a number",
-    IN_LITERAL: "inside a literal",
-}
-
-
-_OUTSIDE: Final = Frame({}, "", None, 0)
-"""Stands for the innermost frame when none is open."""
+# Where the builder stands.
+_VALUE: Final = 0  # before a value
+_BEFORE_KEY: Final = 1
+_COLON: Final = 2
+_AFTER: Final = 3  # behind a value
+_KEY: Final = 4
+_STRING: Final = 5
+_SCALAR: Final = 6  # in a number or a literal
+_WORDS: Final = {word[0]: word for word in LITERALS}
+_PARTS: Final = frozenset(word[:length] for word in LITERALS for length in range(1, len(word)))
 
 
 @final
-class Builder(Machine):
-    """Grows the value: `frames`, `step` and `leaf` are its spine, `done` says that the root closed."""
+class Builder:
+    """Grows the value: the open containers (`frames`), the value in flight under `step`, whether the root is `done`."""
 
-    __slots__ = ("_end", "_high", "_limits", "fault", "grew", "offset", "root", "source", "start")
+    __slots__ = (
+        *("_acceptor", "_began", "_end", "_held", "_in", "_key", "_limits", "_strict", "_text", "_trailing", "_typed"),
+        *("_word", "done", "frames", "grew", "in_flight", "offset", "pending", "problem", "root", "source", "start"),
+        "step",
+    )
 
-    def __init__(self, limits: Limits, *, source: Source | None = None, trailing: bool = False) -> None:
-        super().__init__(limits, trailing)
+    def __init__(
+        self, limits: Limits, source: Source, *, strict: bool = False, trailing: bool = False, fields: bool = False
+    ) -> None:
         self._limits = limits
-        self.source = source  # where the text is kept, if it is
+        self._strict = strict
+        self._trailing = trailing  # whether any text may stand behind the value
+        self._typed = fields  # whether the containers in the root are asked for while they grow
         self._end = math.inf if limits.max_arguments is None else limits.max_arguments
-        self._high = ""  # a high surrogate that ended a piece
+        self._acceptor = Acceptor(limits.max_depth)
+        self._in = _VALUE
+        self._held = ""  # an escape that was cut
+        self.pending = ""  # a high surrogate that waits for its other half
+        self._text = Text()  # the string in flight
+        self._key = Text()  # the key in flight
+        self._began = 0  # where it began
+        self._word = ""  # the number or literal in flight
+        self.source = source
         self.root: Frame | None = None
+        self.frames: list[Frame] = []
+        self.step: Step | None = None  # of the value in flight, in the innermost container
+        self.in_flight: Any = NOTHING
+        self.done = False
         self.offset = 0
         self.start = 0  # where the value may begin, see `skip`
-        self.grew = False  # whether the last piece added to a string in flight
-        self.fault: Problem | None = None
+        self.grew = False  # whether the last delta added to a string in flight
+        self.problem: Problem | None = None
 
-    @property
-    def inside(self) -> bool | None:
-        """Whether the next character is one of a string or key; None when an escape or a surrogate pair is cut."""
-        if self._high or "\\" in self._held:
-            return None
-        return self._place in (IN_STRING, IN_KEY) or '"' in self._held
+    # ------------------------------------------------------------------------------- what came
 
     def path(self) -> Path:
         """The path of the value that the last token belongs to."""
         steps = [frame.step for frame in self.frames[1:]]
-        if self.frames and self.leaf is not NOTHING:
+        if self.frames and self.in_flight is not NOTHING:
             steps.append(self.step)
         return tuple(step for step in steps if step is not None)
 
-    def end(self) -> Problem | None:
-        """The text is over, so a number at the root is whole; what is wrong with the text, if anything."""
-        if self._high:
-            self._high = ""
-            self.feed("\ufffd")
-        if self.fault is None and not self.done:
-            if not self.frames and self._place == IN_NUMBER and self._number not in lexis.NUMBER_OPEN:
-                self.end_root(lexis.number(self._word))
-            else:
-                place = IN_KEY if self._place <= KEY and '"' in self._held else self._place
-                where = _ENDS_IN.get(place, "before it is closed" if self.frames else "before its value")
-                self.fault = Problem(self.path(), f"the text ends {where}", self.offset)
-        return self.fault
+    # ------------------------------------------------------------------------------- reading
 
     def skip(self, length: int) -> None:
         """Count this much text that stands before the value."""
         self.start += length
         self._end += length
         self.offset += length
-        if self.source is not None:
-            self.source.start += length
+        self.source.start += length
+
+    def paired(self, text: str) -> str:
+        """This delta as text without surrogates: a pair is its character, a lone one U+FFFD; a high one may wait."""
+        if self.pending or not (text.isascii() or SURROGATE.search(text) is None):
+            text = self.pending + text
+            self.pending = text[-1:] if 0xD800 <= ord(text[-1:] or " ") < 0xDC00 else ""
+            text = joined(text[: len(text) - len(self.pending)])
+        return text
 
     def feed(self, text: str) -> bool:
-        """Read this piece and say whether the spine or the set of complete values changed."""
-        if self._high or not (text.isascii() or SURROGATE.search(text) is None):
-            text = self._high + text
-            self._high = text[-1:] if 0xD800 <= ord(text[-1]) < 0xDC00 else ""
-            text = joined(text[: len(text) - len(self._high)])
-        if self.offset + len(text) > self._end and self.fault is None:
-            self._high = ""
-            changed = self.feed(text[: int(self._end) - self.offset])
-            if self.fault is None and not (self.done and self._trailing):
-                self._refuse(self.offset, f"longer than {self._limits.max_arguments} characters (Limits.max_arguments)")
-            return changed
-        self.grew = False
-        if self.fault is not None or not text:
-            return False
+        """Read this delta and say whether the open path or the set of complete values changed."""
+        return self.read(self.paired(text))
 
-        if self.source is not None:
-            self.source.add(text)
+    def read(self, text: str) -> bool:
+        """The same for text without surrogates."""
+        self.grew = False
+        if self.problem is not None or not text:
+            return False
+        room = self._end - self.offset
+        rest = text[int(room) :] if len(text) > room else ""
+        if rest:
+            text = text[: int(room)]
+        accepted = self._acceptor.feed(text)
+        changed = False
+        if accepted:
+            sound = text if accepted == len(text) else text[:accepted]
+            self.source.add(sound)
+            changed = self._build(sound)
+        if self.problem is None and accepted < len(text):
+            changed = self._behind(text[accepted:]) or changed
+        if self.problem is None and rest and not (self.done and self._trailing):
+            self.refuse(f"longer than {self._limits.max_arguments} characters (Limits.max_arguments)")
+        return changed
+
+    def end(self) -> Problem | None:
+        """The text is over, so a number at the root is whole; what is wrong with the text, if anything."""
+        if self.pending:
+            self.pending = ""
+            self.read("\ufffd")
+        if self.problem is None and not self.done:
+            if not self.frames and self._in == _SCALAR and tokens.whole_number(self._word):
+                self._take_number()
+            else:
+                self.refuse(f"the text ends {self._where()}")
+        return self.problem
+
+    def refuse(self, message: str, at: int | None = None) -> None:
+        """Nothing is read from this character on, by default the next one."""
+        self.offset = self.offset if at is None else at
+        self.problem = Problem(self.path(), message, self.offset)
+
+    # ------------------------------------------------------------------------------- what is wrong
+
+    def _where(self) -> str:
+        if self._in == _SCALAR:
+            return "inside a literal" if self._word in _PARTS else "inside a number"
+        where = {_KEY: "inside a key", _STRING: "inside a string", _COLON: "before a colon"}.get(self._in)
+        return where or ("before it is closed" if self.frames else "before its value")
+
+    def _behind(self, rest: str) -> bool:
+        """The acceptor took nothing of this text: it stands behind the value, or breaks it."""
+        at = self.offset
+        changed = False
+        if self._acceptor.complete is not None:
+            if not self.done:
+                changed = self._take_number()
+            self.offset += len(rest)
+            behind = len(rest) - len(rest.lstrip(" \t\n\r"))
+            if behind < len(rest) and not self._trailing:
+                self.refuse("text behind the value", at + behind)
+            return changed
+        if self._in == _VALUE and rest[0] in "[{":  # a value that begins, too deep
+            if self.frames[-1].closer == "]":
+                self.step = len(self.frames[-1])
+            self.in_flight = UNSEEN
+            changed = True
+        self.refuse(self._expected(rest[0]), at)
+        return changed
+
+    def _expected(self, character: str) -> str:
+        """What should stand where this character is refused."""
+        after = f"expected ',' or {self.frames[-1].closer!r}" if self.frames else "expected nothing more"
+        match self._in:
+            case 0:  # _VALUE
+                if character in "[{":
+                    return f"nested deeper than {self._limits.max_depth} (Limits.max_depth)"
+                return "expected a value"
+            case 1:  # _BEFORE_KEY
+                return "expected a key"
+            case 2:  # _COLON
+                return "expected ':'"
+            case 3:  # _AFTER
+                return after
+            case 6:  # _SCALAR
+                if self._word in _PARTS:
+                    return f"expected {_WORDS[self._word[0]]}"
+                return after if tokens.whole_number(self._word) else "expected a digit"
+        return "expected an escape of JSON"
+
+    # ------------------------------------------------------------------------------- building
+
+    def _build(self, text: str) -> bool:
+        """Build this sound text."""
         base = self.offset - len(self._held)
         self.offset += len(text)
         if self._held:
             text = self._held + text
             self._held = ""
         frames = self.frames
-        place = self._place
-        step: Any = self.step
-        leaf = self.leaf
-        frame = frames[-1] if frames else _OUTSIDE
-        items: Any = frame.items
-        closer = frame.closer
-        pos = 0
-        size = len(text)
-        changed = False
-        fault = ""
+        place = self._in
+        pos, size, changed = 0, len(text), False
         while pos < size:
-            if place <= VALUE:
-                # Whole members or elements as long as they come, and of the last one what the piece has.
-                match = member if place <= KEY else element
-                while (read := match(text, pos)) is not None:
-                    key, string, quote, other, after, opener = read.groups()
-                    if key is not None:
-                        if key in items:
-                            leaf = NOTHING
-                            fault, pos = f"duplicate key {key!r}", read.start(1) - 1
-                            break
-                        step = key
-                    pos = read.end()
-                    if string is not None:
-                        leaf = string
-                        if not quote:
-                            leaf = self._text = Text((string,))
-                            place = IN_STRING
-                            break
-                    elif other is None:
-                        nested = self.read_nested(text, pos - 1, opener)
-                        if nested is None:
-                            break
-                        leaf = nested[0]
-                        if frame.kids is not None:
-                            step = len(items) if closer == "]" else step
-                            frame.kids[step] = Frame.whole(leaf, step, base + pos, base + nested[1])
-                        after, opener = nested[2], None
-                        pos = nested[1] + len(after)
-                    elif other in LITERALS:
-                        leaf = LITERALS[other]
-                    elif len(other) <= LONGEST_NUMBER:
-                        leaf = int(other) if other.isdigit() else float(other) if "." in other else lexis.number(other)
-                    else:
-                        leaf = UNSEEN
-                        fault, pos = "a number too long to read", read.start(4) + LONGEST_NUMBER
-                        break
-                    if after != "," or not closer:
-                        break
-                    changed = True
-                    if closer == "}":
-                        items[step] = leaf
-                        frame.keys.append(step)
-                        frame.marks.append(base + pos)
-                        match = member
-                        place = KEY
-                        if size - pos < _LONG:
-                            continue
-                    else:
-                        items.append(leaf)
-                        frame.marks.append(base + pos)
-                        place = ITEM
-                    if size - pos > _FEW * (pos - read.start()):
-                        pos, after = self.read_run(frame, text, pos, base)
-                        if after == closer:
-                            leaf = NOTHING
-                            break
+            if place >= _KEY:
+                if place == _SCALAR:
+                    pos, whole = self._scalar(text, pos, base)
                 else:
-                    leaf = NOTHING
-                    if pos == size:
-                        break
-                    if place <= KEY:
-                        read = lexis.key(text, pos)
-                        if read is not None and read[2]:
-                            step = read[1] if "\\" not in read[1] else lexis.unescape(read[1])
-                            if step in items:
-                                fault, pos = f"duplicate key {step!r}", read.start(1) - 1
-                                break
-                            place = VALUE if read[3] else COLON
-                            pos = read.end()
-                            continue
-                        if read is not None and read.end() == size and size - pos <= _HOLD:
-                            self._held = text[pos:]
-                            break
-                    if place in (FIRST_KEY, FIRST_ITEM) and (read := lexis.separator(text, pos)) and read[1] == closer:
-                        after, opener = closer, None
-                        pos = read.end(1)
-                    else:
-                        self._place, self.step, self.leaf = place, step, leaf
-                        pos, fault = self.read_token(text, pos, base)
-                        changed = changed or self.leaf is not leaf
-                        place, step, leaf = self._place, self.step, self.leaf
-                        if fault:
-                            break
-                        continue
-                changed = changed or leaf is not NOTHING
-                if fault:
+                    pos, whole = self._string(self._text if place == _STRING else self._key, text, pos, base)
+                if self.problem is not None or not whole:
                     break
-                if place == IN_STRING:
+                if place != _KEY:
+                    place = _AFTER
+                    if not frames:
+                        changed = self.done = True
                     continue
-            elif place == AFTER:
-                opener = None
-                after = text[pos]
-                if after in "]}":
-                    pos += 1
-                elif (read := lexis.separator(text, pos)) is not None:
-                    after, opener = read.groups()
-                    pos = read.end()
-                    if opener is not None and after == "," and closer == "]":
-                        changed = True
-                        items.append(leaf)
-                        frame.marks.append(base + read.end(1))
-                        after = None
-                        if size - pos > _MANY:
-                            end, behind = self.read_run(frame, text, read.end(1), base)
-                            if end > read.end(1):
-                                pos, after = end, behind
-                                leaf, opener = NOTHING, None
-                    elif opener is not None:
-                        opener = None
-                        pos = read.end(1)
-                else:
-                    pos = lexis.space(text, pos).end()  # type: ignore[union-attr]
-                    if pos < size:
-                        fault = f"expected ',' or {closer!r}"
+                self.step = key = self._key.read(len(self._key))
+                if key in frames[-1].items:
+                    self.refuse(f"duplicate key {key!r}", self._began)
                     break
-            elif place == IN_NUMBER and size > _SHORT and (read := self.read_rest(text, pos)) is not None:
-                leaf = lexis.number(self._word)
-                opener = None
-                after = read[2]
-                pos = read.end()
-            elif place == IN_STRING:
-                opener = None
-                read = lexis.rest_of_string(text, pos)
-                string, quote, after = read.groups()  # type: ignore[union-attr]
-                pos = read.end()  # type: ignore[union-attr]
-                if string:
-                    self.grew = True
-                    self._text.append(string if "\\" not in string else lexis.unescape(string))
-                if not quote:
-                    if pos < size:
-                        pos, fault = self.read_escape(text, pos)
-                    break
-                leaf = "".join(self._text)
-            else:
-                self._place, self.step, self.leaf = place, step, leaf
-                pos, fault = self.read_token(text, pos, base)
-                changed = changed or (self.done and place != END)
-                place, step, leaf = self._place, self.step, self.leaf
-                if fault:
-                    break
+                place = _COLON
                 continue
-
-            if after and closer and (after == "," or after == closer):
-                if leaf is not NOTHING:
-                    changed = True
-                    if closer == "}":
-                        items[step] = leaf
-                        frame.keys.append(step)
-                    else:
-                        items.append(leaf)
-                    frame.marks.append(base + pos)
-                if after == ",":
-                    leaf = NOTHING
-                    place = KEY if closer == "}" else ITEM
-                    continue
-                leaf = items
-                step = frame.step
-                frames.pop()
-                frame = frames[-1] if frames else _OUTSIDE
-                items = frame.items
-                closer = frame.closer
-                place = AFTER
-                if not frames:
-                    changed = True
-                    self.end_root(leaf)
-                    place = END
+            character = text[pos]
+            if character in " \t\n\r":
+                pos = tokens.space(text, pos).end()  # type: ignore[union-attr]
                 continue
-            if opener:
-                changed = True
-                if closer == "]":
-                    step = len(items)
-                if len(frames) >= self._limits.max_depth:
-                    leaf = UNSEEN
-                    fault, pos = f"nested deeper than {self._limits.max_depth} (Limits.max_depth)", pos - 1
-                    break
-                items, closer = ({}, "}") if opener == "{" else ([], "]")
-                kids = frame.kids
-                frame = Frame(items, closer, step, base + pos)
-                if not frames:
-                    self.root = frame
-                    frame.kids = {}
-                elif kids is not None:
-                    kids[step] = frame
-                frames.append(frame)
-                leaf = NOTHING
-                place = FIRST_KEY if closer == "}" else FIRST_ITEM
-            elif not frames:
-                changed = True
-                self.end_root(leaf)
-                place = END
-                pos -= len(after or "")
-            else:
-                place = AFTER
-                if not after:
+            pos += 1
+            if character == '"':
+                if place == _BEFORE_KEY:
+                    place = _KEY
+                    self._key = Text()
+                    self._began = base + pos - 1
                     continue
-                fault, pos = f"expected ',' or {closer!r}", pos - 1
-                break
-        if closer == "]":
-            step = len(items)
-        self._place, self.step, self.leaf = place, step, leaf
-        if fault:
-            self._refuse(base + pos, fault)
+                place = _STRING
+                self.in_flight = self._text = Text()
+            elif character == ":":
+                place = _VALUE
+                continue
+            elif character in ",]}":
+                if self.in_flight is not NOTHING:
+                    changed = True
+                    frames[-1].add(self.step, self.in_flight, base + pos)  # type: ignore[arg-type]
+                    self.in_flight = NOTHING
+                if character == ",":
+                    place = _BEFORE_KEY if frames[-1].closer == "}" else _VALUE
+                    continue
+                closed = frames.pop()
+                self.in_flight = closed.items
+                self.step = closed.step
+                place = _AFTER
+                if not frames:
+                    changed = self.done = True
+                continue
+            elif character in "{[":
+                if frames and frames[-1].closer == "]":
+                    self.step = len(frames[-1])
+                self._open(character, base + pos)
+                place = _BEFORE_KEY if character == "{" else _VALUE
+                changed = True
+                continue
+            else:
+                pos -= 1
+                place = _SCALAR
+                self._word = ""
+                self.in_flight = UNSEEN
+            changed = True
+            if frames and frames[-1].closer == "]":
+                self.step = len(frames[-1])
+        self._in = place
         return changed
 
-    def _refuse(self, offset: int, message: str) -> None:
-        self.fault = Problem(self.path(), message, offset)
-        self.offset = offset
+    def _open(self, opener: str, mark: int) -> None:
+        outer = self.frames[-1] if self.frames else None
+        frame = Frame({} if opener == "{" else [], self.step, mark, keeps_kids=outer is None and self._typed)
+        if outer is None:
+            self.root = frame
+        else:
+            outer.note(frame)
+        self.frames.append(frame)
+        self.in_flight = NOTHING
+
+    def _string(self, into: Text, text: str, pos: int, base: int) -> tuple[int, bool]:
+        """Read on in a string: where it stops, and whether behind the closing quote."""
+        end = tokens.run(text, pos).end()  # type: ignore[union-attr]
+        if end > pos:
+            part = text[pos:end]
+            escaped = "\\" in part
+            if self._strict and (raw := tokens.control(part)):
+                self.refuse("a raw control character in a string", base + pos + raw.start())
+                return pos, False
+            if escaped:
+                part = tokens.unescape(part)
+                if self._strict and SURROGATE.search(part):
+                    self.refuse("an escape of half a surrogate pair", base + end)
+                    return pos, False
+            self.grew = self.grew or into is self._text
+            into.add(part)
+        if end == len(text):
+            return end, False
+        if text[end] == "\\":
+            self._held = text[end:]
+            return len(text), False
+        if into is self._text:
+            self.in_flight = into.read(len(into))
+        return end + 1, True
+
+    def _scalar(self, text: str, pos: int, base: int) -> tuple[int, bool]:
+        """Read on in a number or a literal: where it stops, and whether it is whole."""
+        end = tokens.scalar(text, pos).end()  # type: ignore[union-attr]
+        word = self._word = self._word + text[pos:end]
+        if word in LITERALS:
+            self.in_flight = LITERALS[word]
+            return end, True
+        if word[0] in _WORDS:
+            return end, False
+        if len(word) > LONGEST_NUMBER:
+            self.refuse("a number too long to read", base + end - len(word) + LONGEST_NUMBER)
+            return end, False
+        if end < len(text):
+            self._set_number(base + end)
+            return end, self.problem is None
+        self.in_flight = Digits(word)
+        return end, False
+
+    def _set_number(self, end: int) -> None:
+        value = tokens.number(self._word)
+        if self._strict and value in (math.inf, -math.inf):
+            self.refuse("a number beyond the range of a double", end)
+        else:
+            self.in_flight = value
+
+    def _take_number(self) -> bool:
+        """The number at the root is whole; whether it could be taken."""
+        self._set_number(self.offset)
+        self._in = _AFTER
+        self.done = self.problem is None
+        return self.done

@@ -1,15 +1,13 @@
-"""Where in a sound JSON text its values begin and end."""
+"""Where in a sound JSON text its values begin."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from . import lexis
+from ..strict_json.tokens import raw_decode, space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..schema.path import Path
 
 _key = re.compile(r'[ \t\n\r]*+"(?:[^"\\]++|\\.)*+"[ \t\n\r]*+:').match
@@ -27,23 +25,8 @@ def locate(text: str, path: Path) -> int:
 
 
 def value_at(member: str) -> int:
-    """Where the member's value begins, or the white space before it."""
+    """Where the value of this member of an object begins, or the white space before it."""
     return _key(member).end()  # type: ignore[union-attr]
-
-
-def inside(child: str, closer: str) -> int:
-    """Behind the opener of the container that this member (of an object) or element is."""
-    return _behind_space(child, value_at(child) if closer == "}" else 0) + 1
-
-
-def ends(children: str, closer: str) -> Iterator[int]:
-    """Where each of these members, or elements, ends, its separator included."""
-    at = 0
-    while at < len(children):
-        if closer == "}":
-            at = _key(children, at).end()  # type: ignore[union-attr]
-        at = _behind_space(children, lexis.raw_decode(children, _behind_space(children, at))[1]) + 1
-        yield at
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:
@@ -54,11 +37,11 @@ def _child(text: str, at: int, step: str | int) -> int | None:
     while text[at] not in "}]":
         here: str | int = number
         if opener == "{":
-            here, at = lexis.raw_decode(text, at)
+            here, at = raw_decode(text, at)
             at = _behind_space(text, _behind_space(text, at) + 1)
         if here == step:
             return at
-        at = _behind_space(text, lexis.raw_decode(text, at)[1])
+        at = _behind_space(text, raw_decode(text, at)[1])
         if text[at] == ",":
             at = _behind_space(text, at + 1)
         number += 1
@@ -66,4 +49,4 @@ def _child(text: str, at: int, step: str | int) -> int | None:
 
 
 def _behind_space(text: str, at: int) -> int:
-    return lexis.space(text, at).end()  # type: ignore[union-attr]
+    return space(text, at).end()  # type: ignore[union-attr]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import StringIO
-from threading import Lock
 from typing import final
 
 
@@ -11,28 +10,22 @@ from typing import final
 class Source:
     """The text so far, of which any stretch can be read at the cost of its length.
 
-    Offsets count from the first text kept; `start` is where that stands in the whole stream.
+    Offsets count the characters of the stream; `start` is where the value's text begins in it.
     """
 
-    __slots__ = ("_at_end", "_io", "_lock", "_size", "start")
+    __slots__ = ("_io", "_size", "start")
 
     def __init__(self) -> None:
         self._io = StringIO(newline="")
-        self._lock = Lock()  # for a seek and what follows: parts may be looked at in any thread
-        self._at_end = True
         self._size = 0
         self.start = 0
 
     def add(self, text: str) -> None:
-        with self._lock:
-            if not self._at_end:
-                self._io.seek(self._size)
-                self._at_end = True
-            self._size += self._io.write(text)
+        self._size += self._io.write(text)
 
     def read(self, start: int, end: int | None = None) -> str:
         """The text between these offsets of the stream."""
-        with self._lock:
-            self._at_end = False
-            self._io.seek(start - self.start)
-            return self._io.read((self._size if end is None else end - self.start) - (start - self.start))
+        self._io.seek(start - self.start)
+        text = self._io.read((self._size if end is None else end - self.start) - (start - self.start))
+        self._io.seek(self._size)
+        return text

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import graph
+from .core_schema import Definitions, choices_of, fields_of
 from .graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
 
 TEXTS = ("bytes", "json", "multi-host-url", "str", "url", "uuid")
@@ -39,36 +40,16 @@ class _Lowering:
 
     def __init__(self, core: Any, strict: bool) -> None:
         self.strict = strict
-        self.definitions: dict[str, Any] = {}
+        self.definitions = Definitions(core)
         self.nodes: dict[int, Node] = {}
         self.unfilled: list[tuple[Node, dict[str, Any], dict[str, Any]]] = []
-        self.stripped = False  # texts are stripped before their length is judged
-        self._survey(core)
         self.root = self.node(core, {})
         while self.unfilled:
             self._fill(*self.unfilled.pop())
 
-    def _survey(self, core: Any) -> None:
-        """Collects the definitions, and whether any text is stripped."""
-        stack = [core]
-        seen: set[int] = set()
-        while stack:
-            part = stack.pop()
-            if id(part) in seen:
-                continue
-            seen.add(id(part))
-            if isinstance(part, dict):
-                if isinstance(part.get("ref"), str):
-                    self.definitions.setdefault(part["ref"], part)
-                self.stripped |= bool(part.get("strip_whitespace") or part.get("str_strip_whitespace"))
-                stack += [value for key, value in part.items() if key not in ("metadata", "serialization")]
-            elif isinstance(part, list | tuple):
-                stack += part
-
     def node(self, core: Any, config: dict[str, Any]) -> Node:
         """The node of a core schema under the configuration of the class it stands in."""
-        while core["type"] in ("definitions", "definition-ref"):
-            core = core["schema"] if core["type"] == "definitions" else self.definitions[core["schema_ref"]]
+        core = self.definitions.resolve(core)
         node = self.nodes.get(id(core))
         if node is None:
             node = self.nodes[id(core)] = Node()
@@ -93,7 +74,7 @@ class _Lowering:
             node.number = _number(core, exact=kind == "int")
         elif kind in TEXTS:
             node.kinds = graph.STRING
-            if kind == "str" and not self.stripped:
+            if kind == "str" and not self.definitions.strips:
                 node.string = StringShape(None, core.get("min_length") or 0, core.get("max_length"))
         elif kind in TEXTS_OR_NUMBERS:
             node.kinds = graph.STRING | graph.NUMBER
@@ -115,12 +96,8 @@ class _Lowering:
             )
         elif kind == "nullable":
             node.groups.append([self.node(core["schema"], config), Node(graph.NULL)])
-        elif kind == "union":
-            choices = [choice[0] if isinstance(choice, tuple) else choice for choice in core["choices"]]
-            node.groups.append([self.node(choice, config) for choice in choices])
-        elif kind == "tagged-union":
-            choices = [choice for choice in core["choices"].values() if isinstance(choice, dict)]
-            node.groups.append([self.node(choice, config) for choice in choices])
+        elif kind in ("union", "tagged-union"):
+            node.groups.append([self.node(choice, config) for choice in choices_of(core)])
         elif kind in ("model-fields", "dataclass-args", "typed-dict"):
             node.kinds = graph.OBJECT
             node.object = self._record(core, config)
@@ -149,11 +126,11 @@ class _Lowering:
 
     def _record(self, core: dict[str, Any], config: dict[str, Any]) -> ObjectShape:
         shape = ObjectShape()
-        fields = core["fields"]
+        fields = fields_of(core)
         by_name = config.get("validate_by_name") or config.get("populate_by_name")
         by_name = by_name or config.get("validate_by_alias") is False
         required = set()
-        for name, item in fields.items() if isinstance(fields, dict) else [(item["name"], item) for item in fields]:
+        for name, item in fields:
             alias = item.get("validation_alias", name)
             if not isinstance(alias, str):
                 return ObjectShape()  # paths and choices of aliases: no telling which names are known
@@ -174,8 +151,7 @@ class _Lowering:
 
     def _may_be_absent(self, core: dict[str, Any]) -> bool:
         """Whether a default may stand in; a validator that wraps the field may supply one too."""
-        while core["type"] == "definition-ref":
-            core = self.definitions[core["schema_ref"]]
+        core = self.definitions.resolve(core)
         return core["type"] in MAY_BE_ABSENT or core["type"].startswith("function-")
 
 

@@ -1,62 +1,81 @@
-"""The shape of a Python type, read from the core schema that pydantic builds for it.
+"""The view of a Python type, read from the core schema that pydantic builds for it.
 
 Each field, element and member gets the validator of its own part of that schema, so its constraints and its field
 validators hold as they do in the whole. Decisions:
-- Values are checked in pydantic's JSON mode, from their text, as `validate_json` checks the whole.
+- Values are checked in pydantic's JSON mode, from their text, as `validate_json` checks the whole; strictly or not, as
+  the caller asked.
 - A field whose validator asks for the other fields (`info`) is checked at the end alone, and so is what wraps a record
   (model validators).
 - Elements are seen one by one in `list`, `set`, `frozenset`, `Sequence` and `tuple[T, ...]`, members in `dict` and
-  `Mapping` with string keys, through `None`-able and defaulted types too. A union, or a collection behind a validator
-  that reshapes its input, is seen whole.
+  `Mapping` with string keys, through `None`-able and defaulted types too. A collection or a union behind a validator
+  that reshapes its input is seen whole.
 - `typing.TypedDict`, which pydantic refuses before Python 3.12, is read as the one of typing_extensions.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
+import types
 import typing
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import typing_extensions
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import SchemaValidator
 
-from .type_view import Invalid, Kind, Shape, Slot
+from .core_schema import LISTS, RECORDS, Definitions, Node, choices_of, fields_of, texts_of
+from .type_view import Invalid, Kind, Slot, TypeView
 
-Node = dict[str, Any]
+if typing.TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _WRAPPERS = {"default", "nullable", "function-after"}
 _RESHAPERS = {"function-before", "function-wrap"}
-_RECORDS = {"model-fields", "dataclass-args", "typed-dict", "named-tuple", "arguments"}
-_LISTS = {"list", "set", "frozenset"}
+# What never takes an object or a list; of any other type that is not seen into, nothing is known.
+_SCALARS = {
+    *("bool", "bytes", "complex", "date", "datetime", "decimal", "enum", "float", "int", "literal", "multi-host-url"),
+    *("none", "str", "time", "timedelta", "url", "uuid"),
+}
 
 
 class _Context(NamedTuple):
-    """What a part of a schema needs from the whole: shared definitions and the configuration around it."""
+    """What a part of a schema needs from the whole: shared definitions, strictness, the configuration around it."""
 
-    definitions: dict[str, Node]
+    definitions: Definitions
+    strict: bool
     config: Any
 
 
-def model_shape(type_: Any) -> Shape:
-    """The shape of this type; `TypeError` when pydantic has no schema for it."""
-    adapter: TypeAdapter[Any] = TypeAdapter(_modern(type_))
-    node: Node = dict(adapter.core_schema)
-    definitions: dict[str, Node] = {}
-    if node["type"] == "definitions":
-        definitions = {each["ref"]: each for each in node["definitions"]}
-        node = node["schema"]
-    shape = ModelShape(node, _Context(definitions, None), getattr(type_, "__name__", str(type_)))
-    shape.validator = adapter.validator  # type: ignore[assignment]
-    return shape
+def python_type_view(type_: Any, strict: bool) -> TypeView:
+    """The view of this type; `TypeError` when pydantic has no schema for it."""
+    name = getattr(type_, "__name__", str(type_))
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(_modern(type_, {}))
+    except (PydanticUserError, NameError, TypeError) as error:
+        raise TypeError(f"expected a type that pydantic knows, got {type_!r}: {error}") from error
+    definitions = Definitions(dict(adapter.core_schema))
+    view = PythonTypeView(definitions.resolve(dict(adapter.core_schema)), _Context(definitions, strict, None), name)
+    view.validator = adapter.validator  # type: ignore[assignment]
+    view.identity = _identity(type_, adapter)
+    return view
+
+
+def _identity(type_: Any, adapter: TypeAdapter[Any]) -> str:
+    name = f"{type_.__module__}.{type_.__qualname__}" if isinstance(type_, type) else repr(type_)
+    try:
+        form: Any = adapter.json_schema()
+    except (PydanticInvalidForJsonSchema, RecursionError):
+        form = None
+    return hashlib.sha256(json.dumps([name, form], sort_keys=True, default=repr).encode()).hexdigest()
 
 
 @final
-class ModelShape(Shape):
-    """A part of pydantic's schema, seen as a shape; everything about it is found out on first use."""
+class PythonTypeView(TypeView):
+    """A part of pydantic's schema, seen as a type; everything about it is found out on first use."""
 
     reads_text = True
 
@@ -71,7 +90,9 @@ class ModelShape(Shape):
 
     def check(self, value: Any, text: str | None = None) -> Any:
         try:
-            return self.validator.validate_json(json.dumps(value) if text is None else text)
+            return self.validator.validate_json(
+                json.dumps(value) if text is None else text, strict=self._context.strict or None
+            )
         except ValidationError as error:
             if text is not None and any(each["type"] == "json_invalid" for each in error.errors(include_input=False)):
                 return self.check(value)  # pydantic reads no raw control characters
@@ -81,31 +102,33 @@ class ModelShape(Shape):
         except Exception as error:
             raise Invalid([((), _shown(error))]) from error
 
-    def shell(self, values: Any) -> Any:
+    def check_own(self, values: Any) -> Any:
         try:
-            return self._shell.validate_python(values, strict=False)
+            return self._own_validator.validate_python(values, strict=False)
         except ValidationError as error:
             raise _invalid(error) from None
         except Exception as error:
             raise Invalid([((), _shown(error))]) from error
 
     @cached_property
-    def _shell(self) -> SchemaValidator:
+    def _own_validator(self) -> SchemaValidator:
         return _validator(self._emptied(self._node), self._context)
 
     def _emptied(self, node: Node) -> Node:
         """This collection's schema with elements or members that are taken as they are."""
         node = {key: value for key, value in node.items() if key != "ref"}
         match node["type"]:
-            case "definition-ref":
-                return self._emptied(self._context.definitions[node["schema_ref"]])
+            case "definitions" | "definition-ref":
+                return self._emptied(self._context.definitions.resolve(node))
             case "json-or-python":
                 return self._emptied(node["json_schema"])
+            case "lax-or-strict":
+                return self._emptied(node["strict_schema" if self._context.strict else "lax_schema"])
             case "tuple":
                 return {**node, "items_schema": [{"type": "any"}]}
             case "dict":
                 return {**node, "values_schema": {"type": "any"}}
-            case kind if kind in _LISTS:
+            case kind if kind in LISTS:
                 return {**node, "items_schema": {"type": "any"}}
         return {**node, "schema": self._emptied(node["schema"])}
 
@@ -114,11 +137,12 @@ class ModelShape(Shape):
         """The record or collection inside the wrappers, and the configuration that holds in it."""
         node, config, reshaped = self._node, self._context.config, False
         while True:
+            node = self._context.definitions.resolve(node)
             kind = node["type"]
-            if kind == "definition-ref":
-                node = self._context.definitions[node["schema_ref"]]
-            elif kind == "json-or-python":
+            if kind == "json-or-python":
                 node = node["json_schema"]
+            elif kind == "lax-or-strict":
+                node = node["strict_schema" if self._context.strict else "lax_schema"]
             elif kind in ("model", "dataclass"):
                 config = node.get("config", config)
                 node = node["schema"]
@@ -129,7 +153,7 @@ class ModelShape(Shape):
                 node = node["schema"]
             else:
                 break
-        if reshaped and node["type"] not in _RECORDS:
+        if reshaped and node["type"] not in RECORDS:
             node = {"type": "any"}
         return node, node.get("config", config)
 
@@ -137,29 +161,57 @@ class ModelShape(Shape):
     def kind(self) -> Kind:
         node = self._core[0]
         kind = node["type"]
-        if kind in _RECORDS:
+        if kind in RECORDS:
             return Kind.FIELDS
-        if (kind in _LISTS and "items_schema" in node) or (
+        if (kind in LISTS and "items_schema" in node) or (
             kind == "tuple" and node.get("variadic_item_index") == 0 and len(node["items_schema"]) == 1
         ):
             return Kind.ELEMENTS
         if kind == "dict" and "values_schema" in node and node.get("keys_schema", {"type": "str"})["type"] == "str":
             return Kind.MEMBERS
-        return Kind.WHOLE
+        return Kind.UNION if kind in ("union", "tagged-union") else Kind.WHOLE
 
     @cached_property
     def positional(self) -> bool:
         return self._core[0]["type"] in ("named-tuple", "arguments")
 
+    def _part(self, node: Node, title: str) -> PythonTypeView:
+        return PythonTypeView(node, self._context._replace(config=self._core[1]), title)
+
     @cached_property
-    def item(self) -> Shape | None:
-        node, config = self._core
+    def item(self) -> TypeView | None:
+        node = self._core[0]
         if self.kind is Kind.MEMBERS:
-            return ModelShape(node["values_schema"], _Context(self._context.definitions, config), f"{self.title}[...]")
+            return self._part(node["values_schema"], f"{self.title}[...]")
         if self.kind is Kind.ELEMENTS:
             item = node["items_schema"][0] if node["type"] == "tuple" else node["items_schema"]
-            return ModelShape(item, _Context(self._context.definitions, config), f"{self.title}[...]")
+            return self._part(item, f"{self.title}[...]")
         return None
+
+    @cached_property
+    def alternatives(self) -> Sequence[TypeView]:
+        if self.kind is not Kind.UNION:
+            return ()
+        return [self._part(choice, self.title) for choice in choices_of(self._core[0])]
+
+    @cached_property
+    def tags(self) -> Mapping[str, frozenset[str]]:
+        if self.kind is Kind.UNION:  # what every alternative in it says
+            each = [inner.tags for inner in self.alternatives]
+            keys = frozenset(each[0]).intersection(*each[1:]) if each else ()
+            return {key: frozenset().union(*(tags[key] for tags in each)) for key in keys}
+        found = {}
+        for key, slot in self.slots.items():
+            texts = texts_of(slot.view._core[0]) if isinstance(slot.view, PythonTypeView) else None
+            if texts is not None:
+                found[key] = frozenset(texts)
+        return found
+
+    @cached_property
+    def containers(self) -> str:
+        if self.kind is Kind.UNION:
+            return "".join(bracket for bracket in "{[" if any(bracket in each.containers for each in self.alternatives))
+        return "" if self._core[0]["type"] in _SCALARS else super().containers
 
     @cached_property
     def _fields(self) -> list[tuple[tuple[str, ...], Slot]]:
@@ -167,14 +219,11 @@ class ModelShape(Shape):
         node, config = self._core
         if self.kind is not Kind.FIELDS:
             return []
-        context = _Context(self._context.definitions, config)
-        fields = node["arguments_schema"] if node["type"] == "arguments" else node["fields"]
-        named = fields.items() if isinstance(fields, Mapping) else [(each["name"], each) for each in fields]
         found = []
-        for name, each in named:
+        for name, each in fields_of(node):
             if each.get("init", True):
-                shape = DEFERRED if _asks_others(each["schema"]) else ModelShape(each["schema"], context, name)
-                found.append((_keys(name, each, config or {}), Slot(name, shape)))
+                view = DEFERRED if _asks_others(each["schema"]) else self._part(each["schema"], name)
+                found.append((_keys(name, each, config or {}), Slot(name, view)))
         return found
 
     @cached_property
@@ -183,11 +232,13 @@ class ModelShape(Shape):
 
     @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
+        if self.kind is Kind.UNION:
+            return {name: keys for each in self.alternatives for name, keys in each.names.items()}
         return {slot.name: keys for keys, slot in self._fields}
 
 
 @final
-class _Deferred(Shape):
+class _Deferred(TypeView):
     """A field that only the whole value can check."""
 
     title = "a field that is checked with the whole"
@@ -201,8 +252,8 @@ DEFERRED = _Deferred()
 
 def _validator(node: Node, context: _Context) -> SchemaValidator:
     schema: Any = node
-    if context.definitions:
-        schema = {"type": "definitions", "schema": node, "definitions": list(context.definitions.values())}
+    if context.definitions.by_name:
+        schema = {"type": "definitions", "schema": node, "definitions": list(context.definitions.by_name.values())}
     return SchemaValidator(schema, context.config)
 
 
@@ -241,20 +292,28 @@ def _asks_others(node: Node) -> bool:
     return False
 
 
-def _modern(type_: Any) -> Any:
+def _modern(type_: Any, made: dict[Any, Any]) -> Any:
     """The type with every `typing.TypedDict` in it, as far as it is written in generics, read as typing_extensions'."""
     if sys.version_info >= (3, 12):
         return type_
     if typing.is_typeddict(type_):
-        hints = typing_extensions.get_type_hints(type_, include_extras=True)
-        fields = {
-            name: _modern(hint) if name in type_.__required_keys__ else typing_extensions.NotRequired[_modern(hint)]
-            for name, hint in hints.items()
-        }
-        modern = typing_extensions.TypedDict(type_.__name__, fields)  # type: ignore[misc]
-        modern.__pydantic_config__ = getattr(type_, "__pydantic_config__", {})  # type: ignore[attr-defined]
-        return modern
-    arguments = typing.get_args(type_)
-    if typing.get_origin(type_) in (list, set, frozenset, tuple, dict):
-        return typing.get_origin(type_)[tuple(each if each is ... else _modern(each) for each in arguments)]
+        if type_ not in made:
+            hints = typing_extensions.get_type_hints(type_, include_extras=True)
+            required = type_.__required_keys__
+            kinds = {name: Any if name in required else typing_extensions.NotRequired[Any] for name in hints}
+            make: Any = typing_extensions.TypedDict
+            modern = made[type_] = make(type_.__name__, kinds)
+            modern.__module__ = type_.__module__
+            modern.__pydantic_config__ = getattr(type_, "__pydantic_config__", {})
+            for name, hint in hints.items():  # after it was made: it may refer to itself
+                inner = _modern(hint, made)
+                modern.__annotations__[name] = inner if name in required else typing_extensions.NotRequired[inner]
+        return made[type_]
+    origin, arguments = typing.get_origin(type_), typing.get_args(type_)
+    if origin in (list, set, frozenset, tuple, dict):
+        return origin[tuple(each if each is ... else _modern(each, made) for each in arguments)]
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(_modern(each, made) for each in arguments)]  # noqa: UP007
+    if origin is typing.Annotated:
+        return typing.Annotated[(_modern(arguments[0], made), *arguments[1:])]
     return type_

@@ -12,13 +12,14 @@ from partial_documents import PLAIN, chunkings, documents
 
 from gateway_args.limits import Limits
 from gateway_args.partial.builder import Builder
+from gateway_args.partial.source import Source
 from gateway_args.strict_json.acceptor import Acceptor
 
 _SPACE = " \t\n\r"
 
 
 def _built(pieces: list[str], limits: Limits | None = None) -> Builder:
-    builder = Builder(limits or Limits())
+    builder = Builder(limits or Limits(), Source())
     for piece in pieces:
         builder.feed(piece)
     builder.end()
@@ -55,8 +56,8 @@ def test_any_chunking_of_a_sound_text_builds_what_json_loads_reads(
 ) -> None:
     text = document[1]
     builder = _built(data.draw(chunkings(text)))
-    assert builder.fault is None
-    assert repr(builder.leaf) == repr(json.loads(text))
+    assert builder.problem is None
+    assert repr(builder.in_flight) == repr(json.loads(text))
 
 
 @given(text=_broken(), data=st.data())
@@ -76,11 +77,11 @@ def test_a_text_breaks_at_the_character_that_the_acceptor_refuses(text: str, dat
     for pieces in (list(text), [text], [] if data is None else data.draw(chunkings(text))):
         if "".join(pieces) != text:
             continue
-        fault = _built(pieces, Limits(max_depth=4)).fault
-        if fault is not None and "duplicate" in fault.message:
-            assert expected is None or fault.offset < expected  # type: ignore[operator]
+        problem = _built(pieces, Limits(max_depth=4)).problem
+        if problem is not None and "duplicate" in problem.message:
+            assert expected is None or problem.offset < expected  # type: ignore[operator]
         else:
-            assert (None if fault is None else fault.offset) == expected, pieces
+            assert (None if problem is None else problem.offset) == expected, pieces
 
 
 @st.composite
@@ -113,12 +114,12 @@ def test_rows_break_at_the_character_that_the_acceptor_refuses_however_many_come
     text: str, depth: int, data: st.DataObject
 ) -> None:
     expected = _boundary(text, depth)
-    faults = [_built(pieces, Limits(max_depth=depth)).fault for pieces in ([text], data.draw(chunkings(text)))]
-    assert faults[0] == faults[1] == _built(list(text), Limits(max_depth=depth)).fault
-    if faults[0] is not None and "duplicate" in faults[0].message:
-        assert expected is None or faults[0].offset < expected  # type: ignore[operator]
+    problems = [_built(pieces, Limits(max_depth=depth)).problem for pieces in ([text], data.draw(chunkings(text)))]
+    assert problems[0] == problems[1] == _built(list(text), Limits(max_depth=depth)).problem
+    if problems[0] is not None and "duplicate" in problems[0].message:
+        assert expected is None or problems[0].offset < expected  # type: ignore[operator]
     else:
-        assert (None if faults[0] is None else faults[0].offset) == expected
+        assert (None if problems[0] is None else problems[0].offset) == expected
 
 
 @pytest.mark.parametrize("row", ['{"a": 1, "b": 2, "a": 3}', '{"a:": "x:", "b": [{"c": 1, "c": 2}]}'])
@@ -126,9 +127,9 @@ def test_a_duplicate_key_among_values_that_come_at_once_breaks_the_text_at_its_q
     text = '[{"a": 0}, ' + "1, 2, 3, 4, 5, 6, 7, 8, 9, " * 4 + row + ", 1, 2, 3, 4]"
     key = '"a": 3' if '"a": 3' in row else '"c": 2'
     for pieces in ([text], list(text), [text[:40], text[40:]]):
-        fault = _built(pieces).fault
-        assert fault is not None
-        assert fault.offset == text.index(key)
+        problem = _built(pieces).problem
+        assert problem is not None
+        assert problem.offset == text.index(key)
 
 
 @given(text=_broken() | documents(PLAIN).map(lambda document: document[1]), data=st.data())
@@ -136,7 +137,7 @@ def test_what_is_built_and_what_breaks_is_a_function_of_the_text_alone(text: str
     def state(pieces: list[str]) -> tuple[Any, ...]:
         builder = _built(pieces)
         return (
-            builder.fault,
+            builder.problem,
             builder.offset,
             builder.done,
             repr([frame.items for frame in builder.frames]),
@@ -149,9 +150,9 @@ def test_what_is_built_and_what_breaks_is_a_function_of_the_text_alone(text: str
 def test_a_duplicate_key_breaks_the_text_at_its_quote_however_it_is_spelled_and_cut() -> None:
     for text in ('{"key": 1, "k\\u0065y": 2}', '{"key": 1, "key": 2}', '{"key": 1, "key" : 2}'):
         for pieces in ([text], list(text), [text[:13], text[13:]], [text[:18], text[18:]]):
-            fault = _built(pieces).fault
-            assert fault is not None
-            assert (fault.offset, fault.path) == (11, ())
+            problem = _built(pieces).problem
+            assert problem is not None
+            assert (problem.offset, problem.path) == (11, ())
 
 
 @pytest.mark.parametrize("wrap", ["{}", "[{}]", '{{"a": {}}}', "[[{}], 2]"])
@@ -160,56 +161,56 @@ def test_a_number_of_4300_characters_is_read_and_one_more_breaks_it_there(wrap: 
     number = digits + "1" * (4300 - len(digits))
     text = wrap.format(number)
     for pieces in ([text], list(text), [text[:4000], text[4000:]]):
-        assert repr(_built(pieces).leaf) == repr(json.loads(text))
+        assert repr(_built(pieces).in_flight) == repr(json.loads(text))
     longer = wrap.format(number + "1")
     for pieces in ([longer], list(longer), [longer[:4000], longer[4000:]]):
-        fault = _built(pieces).fault
-        assert fault is not None
-        assert fault.offset == longer.index(number) + 4300
+        problem = _built(pieces).problem
+        assert problem is not None
+        assert problem.offset == longer.index(number) + 4300
 
 
 def test_the_bracket_that_nests_too_deep_is_refused_where_it_stands() -> None:
     limits = Limits(max_depth=3)
-    assert _built(['{"a": [[1]]}'], limits).fault is None
+    assert _built(['{"a": [[1]]}'], limits).problem is None
     for text in ('{"a": [[[1]]]}', '{"a": [[{"b": 1}]]}'):
         for pieces in ([text], list(text)):
-            fault = _built(pieces, limits).fault
-            assert fault is not None
-            assert (fault.offset, fault.path) == (8, ("a", 0, 0))
+            problem = _built(pieces, limits).problem
+            assert problem is not None
+            assert (problem.offset, problem.path) == (8, ("a", 0, 0))
 
 
 def test_text_beyond_max_arguments_is_refused_at_the_bound() -> None:
     text = '["abc", "def"]'
-    assert _built([text], Limits(max_arguments=len(text))).fault is None
+    assert _built([text], Limits(max_arguments=len(text))).problem is None
     for pieces in ([text], list(text)):
-        fault = _built(pieces, Limits(max_arguments=len(text) - 1)).fault
-        assert fault is not None
-        assert fault.offset == len(text) - 1
-        assert "max_arguments" in fault.message
+        problem = _built(pieces, Limits(max_arguments=len(text) - 1)).problem
+        assert problem is not None
+        assert problem.offset == len(text) - 1
+        assert "max_arguments" in problem.message
 
 
 def test_surrogates_are_paired_over_pieces_and_a_lone_one_is_replaced() -> None:
-    assert _built(['"\ud83d', '\ude00"']).leaf == "😀"
-    assert _built(['"\ud83d', 'x"']).leaf == "\ufffdx"
-    assert _built(['"\ude00"']).leaf == "\ufffd"
-    assert _built(["1\ud83d"]).fault is not None
-    assert _built(["1 \ud83d"]).fault is not None
+    assert _built(['"\ud83d', '\ude00"']).in_flight == "😀"
+    assert _built(['"\ud83d', 'x"']).in_flight == "\ufffdx"
+    assert _built(['"\ude00"']).in_flight == "\ufffd"
+    assert _built(["1\ud83d"]).problem is not None
+    assert _built(["1 \ud83d"]).problem is not None
 
 
 def test_an_escaped_surrogate_pair_is_one_character_wherever_it_is_cut() -> None:
     text = '"a\\ud83d\\ude00b\\ud83dc\\ude00"'
     for cut in range(len(text)):
-        assert _built([text[:cut], text[cut:]]).leaf == json.loads(text)
+        assert _built([text[:cut], text[cut:]]).in_flight == json.loads(text)
 
 
 def test_a_number_at_the_root_is_whole_only_at_the_end_or_behind_white_space() -> None:
-    builder = Builder(Limits())
+    builder = Builder(Limits(), Source())
     assert builder.feed("12")
     assert not builder.done
     builder.feed("5")
     assert builder.end() is None
-    assert builder.leaf == 125
-    spaced = Builder(Limits())
+    assert builder.in_flight == 125
+    spaced = Builder(Limits(), Source())
     spaced.feed("12 ")
     assert spaced.done
 
@@ -227,7 +228,7 @@ def test_a_text_that_ends_too_early_says_inside_what() -> None:
         "[tru": "inside a literal",
     }.items():
         for pieces in ([text], list(text)):
-            fault = _built(pieces).fault
-            assert fault is not None
-            assert fault.message == f"the text ends {words}"
-            assert fault.offset == len(text)
+            problem = _built(pieces).problem
+            assert problem is not None
+            assert problem.message == f"the text ends {words}"
+            assert problem.offset == len(text)

@@ -102,12 +102,13 @@ def test_looking_at_held_views_in_either_order_takes_lines_that_grow_with_the_te
 def test_held_text_is_bounded_whatever_the_cut() -> None:
     """What is read twice is at most what is held: pieces of one character meet no growing rest."""
     from gateway_args.partial.builder import Builder
+    from gateway_args.partial.source import Source
 
     for text in ("{" + '"' + "k" * 500, '["' + "\\ud83d" * 80, "{" + " " * 300, '{"a"' + " " * 300, "[1" + "0" * 300):
-        builder = Builder(Limits())
+        builder = Builder(Limits(), Source())
         for character in text:
             builder.feed(character)
-            assert len(builder._held) <= 64
+            assert len(builder._held) <= 11
 
 
 def test_a_stream_validates_each_part_once_however_long_it_grows() -> None:

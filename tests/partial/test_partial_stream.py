@@ -179,7 +179,9 @@ def test_nesting_that_limits_allow_but_a_checker_does_not_is_a_fault_and_no_cras
 def test_a_piece_that_is_no_text_is_refused_and_the_stream_goes_on() -> None:
     stream = PartialStream(Any)
     stream.feed("[1")
-    with pytest.raises(TypeError, match=r"PartialStream\.feed: bytes is no str \(bytes: decode them incrementally\)"):
+    with pytest.raises(
+        TypeError, match=r"PartialStream\.feed: expected a str, got bytes \(bytes: decode them incrementally\)"
+    ):
         stream.feed(b", 2")  # type: ignore[arg-type]
     stream.feed(", 2]")
     assert stream.finish() == [1, 2]

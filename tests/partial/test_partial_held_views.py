@@ -1,15 +1,13 @@
-"""Text that nobody looks at is read late, and whoever looks sees what he would have seen at once."""
+"""A view that is held shows what it showed, whenever and wherever it is looked at."""
 
 from __future__ import annotations
 
 import copy
 import gc
-import inspect
 import json
 import re
 import sys
 from collections import Counter
-from contextlib import suppress
 from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,12 +21,8 @@ from pydantic import AfterValidator, BaseModel
 from gateway_args.errors import DecodeError
 from gateway_args.limits import Limits
 from gateway_args.partial import PartialStream
-from gateway_args.partial.builder import Builder
-from gateway_args.partial.reader import LONGEST, Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gateway_args.partial import Partial
 
 
@@ -76,69 +70,10 @@ def test_views_come_at_the_same_pieces_whether_they_are_looked_at_or_not(
     assert seen(looked.partial) == seen(unread.partial)
 
 
-@pytest.mark.parametrize("look", [False, True])
-def test_a_fault_that_nobody_looks_at_is_noticed_within_the_bound(look: bool) -> None:
-    stream = PartialStream(list[dict[str, int]])
-    stream.feed('[{"a": 1, "a": 2}')
-    answered = 0
-    for _ in range(LONGEST):
-        view = stream.feed(', {"b": 3}')
-        answered += len(', {"b": 3}') * (view is not None)
-        if view is not None and look:
-            assert view.malformed is not None
-            assert view.malformed.message == "duplicate key 'a'"
-    assert answered <= (0 if look else LONGEST + 10)
-    assert stream.partial.malformed is not None
-
-
-def test_the_fault_is_said_by_a_view_that_was_handed_out() -> None:
-    """A piece in a string is answered by None and may wait; that the text grew too long is said when it is noticed."""
-    stream = PartialStream(Any, limits=Limits(max_arguments=40))
-    views = [stream.feed(piece) for piece in ['{"a": "', *["word " * 4] * (LONGEST // 20 + 2)]]
-    faults = [view.malformed for view in views if view is not None]
-    assert [str(fault) for fault in faults] == ["None", "$.a: longer than 40 characters (Limits.max_arguments)"]
-
-
 def test_text_behind_a_value_is_answered_by_nothing_where_any_may_stand_there() -> None:
     stream = PartialStream(Any, lenient_start=True)
     views = [stream.feed(piece) for piece in ['{"a": 1', ', "b": "c", "d": 2}', ' "so", "it", "is"', ' "d", "e", "f"']]
     assert [view is None for view in views] == [False, False, True, True]
-
-
-@pytest.mark.parametrize("hold", [False, True])
-def test_text_is_read_in_few_pieces_unless_its_views_are_held(hold: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    feed: Callable[[Builder, str], bool] = Builder.feed
-    monkeypatch.setattr(Builder, "feed", lambda self, text: sizes.append(len(text)) or feed(self, text))
-    text = json.dumps([{"name": f"n{number}", "share": number / 7, "on": True} for number in range(1000)])
-    stream = PartialStream(Any)
-    held = []
-    for at in range(0, len(text), 50):
-        view = stream.feed(text[at : at + 50])
-        if hold:
-            held.append(view)
-    del view
-    assert stream.finish() == json.loads(text)
-    assert sum(sizes) == len(text)
-    assert max(sizes) <= LONGEST
-    if hold:
-        assert len(sizes) >= len(text) / 50
-    else:
-        assert len(sizes) < len(text) / LONGEST * 3
-
-
-def test_a_view_keeps_the_stream_only_until_it_was_looked_at() -> None:
-    stream = PartialStream(Any)
-    stream.feed("[")
-    view = stream.feed('"a", "b", "c", "d", "e", "f", "g"')
-    del stream
-    gc.collect()
-    assert view is not None
-    assert any(isinstance(each, Reader) for each in gc.get_referents(view))
-    assert view.snapshot == list("abcdefg")
-    assert not any(isinstance(each, Reader) for each in gc.get_referents(view))
-    with pytest.raises(AttributeError, match="no attribute 'sanpshot'"):
-        view.sanpshot  # type: ignore[attr-defined]  # noqa: B018
 
 
 CHECKED: list[int] = []
@@ -219,30 +154,6 @@ def test_a_validator_that_breaks_down_is_an_error_of_its_element() -> None:
     assert isinstance(raised.value.__cause__, KeyError)
 
 
-def test_text_that_an_exception_cut_short_is_no_value() -> None:
-    """A look at the end of the stack: either nothing was read yet, or the stream says that some of it was lost."""
-
-    def at_depth(depth: int, look: Callable[[], object]) -> object:
-        return look() if depth == 0 else at_depth(depth - 1, look)
-
-    text, more, outcomes = '{"a": [1, 2', ", 33333333, 444444444, 55555555, 66666666", []
-    for spare in range(3, 24):
-        stream = PartialStream(Any)
-        stream.feed(text)
-        view = stream.feed(more)
-        assert view is not None
-        with suppress(RecursionError):
-            at_depth(sys.getrecursionlimit() - len(inspect.stack(0)) - spare, lambda view=view: view.snapshot)
-        stream.feed(", 7]}")
-        try:
-            outcomes.append(stream.finish() == json.loads(f"{text}{more}, 7]}}"))
-            assert view.snapshot == json.loads(f"{text}{more}]}}")
-        except DecodeError as error:
-            outcomes.append("interrupted" in str(error))
-            assert view.malformed is not None
-    assert all(outcomes)
-
-
 def test_members_can_be_walked_while_the_stream_goes_on() -> None:
     stream = PartialStream(dict[str, int])
     first = stream.feed('{"aaaaaaaaaa": 1, "bbbbbbbbbb": 2, "cccccccccc": 3, ')
@@ -292,44 +203,6 @@ class _Once:
         return value
 
 
-@pytest.mark.parametrize("where", ["a look", "a feed"])
-def test_an_interrupt_loses_no_text_unsaid(where: str) -> None:
-    stream = PartialStream(list[Annotated[int, AfterValidator(_Once())]])
-    stream.feed("[1, ")
-    view = stream.feed(" 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ")
-    assert view is not None
-    with pytest.raises(KeyboardInterrupt):
-        _ = view.snapshot if where == "a look" else stream.feed("13")
-    stream.feed("4]")
-    if where == "a look":
-        assert stream.finish() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 4]
-        assert [str(error) for error in stream.partial.errors] == [
-            "$[1]: its validation was interrupted by an exception"
-        ]
-    else:
-        with pytest.raises(DecodeError, match="reading was interrupted"):
-            stream.finish()
-
-
-def test_text_whose_reading_did_not_begin_still_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: Reader, held: object) -> None:
-        raise KeyboardInterrupt
-
-    stream = PartialStream(Any)
-    stream.feed("[1")
-    view = stream.feed(", 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
-    assert view is not None
-    with monkeypatch.context() as patch:
-        patch.setattr(Reader, "_read", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            _ = view.snapshot
-    for number in range(14, 23):
-        stream.feed(f", {number}")
-    stream.feed("]")
-    assert stream.finish() == list(range(1, 23))
-    assert view.snapshot == list(range(1, 14))
-
-
 @pytest.mark.parametrize("order", [1, -1])
 def test_narrowing_held_views_validates_each_part_at_most_twice(order: int) -> None:
     CHECKED.clear()
@@ -343,3 +216,52 @@ def test_narrowing_held_views_validates_each_part_at_most_twice(order: int) -> N
             0 if view.is_done else part.incomplete != ((),)
         )
     assert set(Counter(CHECKED).values()) <= ({1} if order > 0 else {1, 2})
+
+
+def test_a_fault_is_told_by_the_view_of_its_delta_and_by_no_other() -> None:
+    stream = PartialStream(Any, limits=Limits(max_arguments=40))
+    views = [stream.feed(piece) for piece in ['{"a": "', *["word " * 4] * 50]]
+    told = [view.malformed for view in views if view is not None]
+    assert [str(problem) for problem in told] == ["None", "$.a: longer than 40 characters (Limits.max_arguments)"]
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1, "a": 2}', '[{"a": 1}}'])
+def test_nothing_is_answered_behind_a_fault(text: str) -> None:
+    stream = PartialStream(list[dict[str, int]])
+    stream.feed(text)
+    assert [stream.feed(', {"b": 3}') for _ in range(300)] == [None] * 300
+    assert stream.partial.malformed is not None
+    assert stream.partial.value is None
+
+
+def test_an_interrupt_while_a_part_is_validated_loses_no_text_unsaid() -> None:
+    stream = PartialStream(list[Annotated[int, AfterValidator(_Once())]])
+    stream.feed("[1, ")
+    with pytest.raises(KeyboardInterrupt):
+        stream.feed(" 2, 3, 4, ")
+    stream.feed("5]")
+    assert [str(error) for error in stream.partial.errors] == ["$[1]: its validation was interrupted by an exception"]
+    with pytest.raises(DecodeError, match="reading was interrupted"):
+        stream.finish()
+
+
+def test_a_stream_and_its_views_are_freed_without_the_cyclic_collector() -> None:
+    def alive() -> int:
+        return sum(type(each).__module__.startswith("gateway_args.partial") for each in gc.get_objects())
+
+    def used(type_: Any) -> None:
+        stream = PartialStream(type_)
+        for piece in ('{"title": "t", "items": [{"name": "n"', ', "number": 1}, {'):
+            view = stream.feed(piece)
+            _ = view and (view.fields, view.narrow("items"), view.snapshot, list(view.errors))
+        assert alive() > before
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = alive()
+        for type_ in (Any, _Report, list[int]):
+            used(type_)
+        assert alive() == before
+    finally:
+        gc.enable()

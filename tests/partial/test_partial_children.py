@@ -1,4 +1,4 @@
-"""What a track hands to its shape, however many values came at once."""
+"""What children hand to their types, however many values came at once."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from gateway_args.limits import Limits
 from gateway_args.partial.builder import Builder
+from gateway_args.partial.children import Children, Problems
 from gateway_args.partial.source import Source
-from gateway_args.partial.track import Faults, Track
-from gateway_args.schema.type_view import Kind, Shape, Slot
+from gateway_args.schema.type_view import Kind, Slot, TypeView
 
 
-class _Written(Shape):
+class _Written(TypeView):
     """Takes a value as the text that it was written in."""
 
     reads_text = True
@@ -37,8 +37,8 @@ class _Record(_Written):
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
-        shapes = {"single": _Written(), "listed": _WrittenList(), "named": _WrittenMembers(), "rows": _WrittenList()}
-        return {name: Slot(name, shape) for name, shape in shapes.items()}
+        views = {"single": _Written(), "listed": _WrittenList(), "named": _WrittenMembers(), "rows": _WrittenList()}
+        return {name: Slot(name, view) for name, view in views.items()}
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 400, 10_000])
@@ -55,19 +55,19 @@ def test_a_value_that_came_with_others_at_once_is_checked_as_it_was_written(size
         f'"unknown":{gap}0.0',
     ]
     text = f"{{{','.join(whole)}}}"
-    source, faults = Source(), Faults()
-    builder = Builder(Limits(), source=source)
-    track = None
+    source = Source()
+    builder = Builder(Limits(), source, fields=True)
+    children = None
     for at in range(0, len(text), size):
         builder.feed(text[at : at + size])
         if builder.root is not None:
-            track = track or Track(_Record(), builder.root, (), source, faults)
-            track.catch_up()
-    assert track is not None
+            children = children or Children(_Record(), builder.root, source, Problems())
+            children.catch_up()
+    assert children is not None
     assert builder.root is not None
     assert builder.done
-    assert track.values["single"] == "1.10"
-    assert track.values["listed"] == numbers
-    assert list(track.values["named"].values()) == numbers
-    assert track.values["rows"] == rows
+    assert children.values["single"] == "1.10"
+    assert children.values["listed"] == numbers
+    assert list(children.values["named"].values()) == numbers
+    assert children.values["rows"] == rows
     assert all(one <= other for one, other in pairwise(builder.root.marks))
