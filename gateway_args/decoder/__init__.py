@@ -6,8 +6,10 @@ from .compiled import CompiledSchema, compile_schema
 from .expected import ExpectedNext
 from .guarding import EngineEnd, Guard, guard
 from .outcomes import Accepted, CallCode, Incomplete, Outcome, Refused, StreamCode
+from .replaying import ReplayReport, replay
+from .settings import DocumentSetting, Setting
 from .stream import StreamDecoder
-from .transcript import ReplayReport, Setting, Transcript, replay
+from .transcript import Transcript
 from .validation import AdmissionError, DocumentError
 
 Expected = ExpectedNext
@@ -20,6 +22,7 @@ __all__ = [
     "CallOutcome",
     "CompiledSchema",
     "DocumentError",
+    "DocumentSetting",
     "EngineEnd",
     "Expected",
     "ExpectedNext",

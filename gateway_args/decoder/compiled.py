@@ -27,10 +27,13 @@ class CompiledSchema(Generic[T_co]):
     order, which the canonical framing knows.
     """
 
-    __slots__ = ("identity", "root", "strict", "validator")
+    __slots__ = ("identity", "root", "source", "strict", "validator")
 
-    def __init__(self, validator: SchemaValidator | TypeValidator, form: Any, *, strict: bool = True) -> None:
+    def __init__(
+        self, validator: SchemaValidator | TypeValidator, form: Any, *, strict: bool = True, source: Any = None
+    ) -> None:
         self.strict = strict
+        self.source: tuple[Any, Any] | None = source  # a JSON Schema and its resources, as parsed JSON
         self.validator: validation.Validator = validator
         self.root: Node = validator.root
         self.identity: str = hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()
@@ -75,7 +78,7 @@ def compile_schema(
     plain = _plain(schema, "schema")
     others = {uri: _plain(document, f"resources[{uri!r}]") for uri, document in (resources or {}).items()}
     form = {"schema": _ordered(plain), "resources": _ordered(others)}
-    return CompiledSchema(SchemaValidator(plain, others), form, strict=strict)
+    return CompiledSchema(SchemaValidator(plain, others), form, strict=strict, source=(plain, others))
 
 
 def _plain(schema: Any, what: str) -> Any:

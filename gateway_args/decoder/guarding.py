@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..tokens.detokenizer import Delta
     from .bounds import StreamLimits
     from .compiled import Framing
-    from .transcript import Transcript
+    from .transcript import Output, Transcript
 
 GUARD = 1
 """The version of a guard's snapshot."""
@@ -154,8 +154,11 @@ class Guard:
         *,
         call_ids: Callable[[int, str], str] | None = None,
         write: Callable[[str], object] | None = None,
+        output: Callable[[bytes], Output] | None = None,
     ) -> Guard:
         """The guard that gave this snapshot; its transcript, if it had one, goes on in `write`.
+
+        `output` restores the adapter's stream that the transcript follows, if it does.
 
         `LifecycleError`: another table, other tools' schemas or another version, or no snapshot at all.
         """
@@ -170,7 +173,7 @@ class Guard:
                     raise LifecycleError("Guard.restore: this guard writes a transcript; give write= to go on with it")
                 from .transcript import Transcript
 
-                self._transcript = Transcript.from_state(state["transcript"], write)
+                self._transcript = Transcript.from_state(state["transcript"], write, output)
         return self
 
     def copy(self) -> Guard:

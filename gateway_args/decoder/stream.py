@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import asdict
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import LifecycleError
 from ..sealing import reading, seal, unseal
@@ -19,6 +19,11 @@ from .grammar import Grammar
 from .outcomes import LONGEST_MESSAGE, Accepted, CallCode, Incomplete, Outcome, Refusal, Refused, StreamCode
 from .scanner import Scanner
 from .validation import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .transcript import Transcript
 
 T_co = TypeVar("T_co", covariant=True)
 INCOMPLETE = Incomplete()
@@ -31,7 +36,7 @@ class StreamDecoder(Generic[T_co]):
 
     `push` says `Incomplete` or `Refused`, `finish` `Accepted` or `Refused`; both and `cancel` repeat a final outcome
     for ever. A `str` is pushed as its UTF-8 bytes, and every offset counts bytes. `strict` (by default True) is
-    `compile_schema`'s, where the schema is not compiled yet.
+    `compile_schema`'s, where the schema is not compiled yet. A `transcript` (of a `DocumentSetting`) records it all.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class StreamDecoder(Generic[T_co]):
         limits: StreamLimits | None = None,
         framing: Framing = "json",
         strict: bool | None = None,
+        transcript: Transcript | None = None,
     ) -> None:
         if framing not in ("json", "canonical"):
             raise ValueError(f"framing: {framing!r} is neither 'json' nor 'canonical'")
@@ -58,14 +64,19 @@ class StreamDecoder(Generic[T_co]):
         self._buffer = bytearray()
         self._room = self.limits.max_bytes
         self._outcome: Accepted[T_co] | Refused | None = None
+        self._transcript = transcript
         self._validated: Accepted[T_co] | None = None  # what `finish` will say if nothing follows
 
     def push(self, data: bytes | str) -> Outcome[T_co]:
         """Takes the next bytes; what a refused one brings is not kept."""
         if self._outcome is not None:
             return self._outcome
-        if isinstance(data, str):
-            data = data.encode("utf-8", "surrogatepass")
+        outcome = self._push(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
+        if self._transcript is not None:
+            self._transcript.pushed(data, outcome)
+        return outcome
+
+    def _push(self, data: bytes) -> Outcome[T_co]:
         if not data:
             return INCOMPLETE
         self._validated = None
@@ -85,6 +96,9 @@ class StreamDecoder(Generic[T_co]):
         """No more bytes are coming: the whole-document decoder judges those that came."""
         if self._outcome is not None:
             return self._outcome
+        return self._settled("finish", None, self._finish())
+
+    def _finish(self) -> Accepted[T_co] | Refused:
         try:
             if not self._scanner.finish():
                 return self._refuse(StreamCode.TRUNCATED, "the stream ended before the document was complete")
@@ -113,11 +127,16 @@ class StreamDecoder(Generic[T_co]):
 
     def cancel(self, reason: str) -> Outcome[T_co]:
         """Gives the stream up; an outcome that is final already stays."""
-        return self._outcome or self._refuse(StreamCode.CANCELLED, reason)
+        return self._outcome or self._settled("cancel", reason, self._refuse(StreamCode.CANCELLED, reason))
 
     def truncate(self, reason: str) -> Outcome[T_co]:
         """The stream stopped without its sender's end: however whole the bytes look, more may have been meant."""
-        return self._outcome or self._refuse(StreamCode.TRUNCATED, reason)
+        return self._outcome or self._settled("truncate", reason, self._refuse(StreamCode.TRUNCATED, reason))
+
+    def _settled(self, how: str, why: str | None, outcome: Accepted[T_co] | Refused) -> Accepted[T_co] | Refused:
+        if self._transcript is not None:
+            self._transcript.settled(how, why, outcome)
+        return outcome
 
     def refuse(self, refused: Refused) -> Accepted[T_co] | Refused:
         """Gives the stream up for a reason of the caller's own; an outcome that is final already stays."""
@@ -130,7 +149,10 @@ class StreamDecoder(Generic[T_co]):
 
     def snapshot(self) -> bytes:
         """The whole state between two pushes: the bytes so far, which decide it. The schema is given again."""
-        return seal("StreamDecoder", SNAPSHOT, self.state())
+        state = self.state()
+        if self._transcript is not None:
+            state["transcript"] = self._transcript.state()
+        return seal("StreamDecoder", SNAPSHOT, state)
 
     def state(self) -> dict[str, Any]:
         """The same as plain JSON values, for a snapshot that holds this decoder."""
@@ -150,13 +172,26 @@ class StreamDecoder(Generic[T_co]):
         }
 
     @classmethod
-    def restore(cls, data: bytes, schema: CompiledSchema[T_co] | Any) -> StreamDecoder[T_co]:
+    def restore(
+        cls, data: bytes, schema: CompiledSchema[T_co] | Any, *, write: Callable[[str], object] | None = None
+    ) -> StreamDecoder[T_co]:
         """The decoder that gave this snapshot, in time linear in the bytes it had taken.
+
+        Its transcript, if it had one, goes on in `write`.
 
         A schema that is not compiled yet is compiled as strict. `LifecycleError`: another schema or version, or no
         snapshot at all.
         """
-        return cls.from_state(unseal("StreamDecoder", SNAPSHOT, data), schema)
+        state = unseal("StreamDecoder", SNAPSHOT, data)
+        self = cls.from_state(state, schema)
+        if "transcript" in state:
+            if write is None:
+                raise LifecycleError("StreamDecoder.restore: it writes a transcript; give write= to go on with it")
+            from .transcript import Transcript
+
+            with reading("StreamDecoder"):
+                self._transcript = Transcript.from_state(state["transcript"], write)
+        return self
 
     @classmethod
     def from_state(cls, state: dict[str, Any], schema: CompiledSchema[T_co] | Any) -> StreamDecoder[T_co]:
@@ -184,7 +219,7 @@ class StreamDecoder(Generic[T_co]):
         return self
 
     def copy(self) -> StreamDecoder[T_co]:
-        """A decoder in the same state that goes its own way."""
+        """A decoder in the same state that goes its own way, and writes no transcript."""
         other: StreamDecoder[T_co] = StreamDecoder(self.schema, limits=self.limits, framing=self.framing)
         other._grammar = self._grammar.copy()
         other._scanner = self._scanner.copy(other._grammar)
