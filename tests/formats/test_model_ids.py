@@ -97,3 +97,22 @@ def test_ids_that_were_looked_up_are_remembered_within_a_bound():
     for n in range(catalogue.KEPT_MODELS + 10):
         formats.for_model(f"Qwen/Qwen3-{n}B")
     assert len(catalogue.current()._models) <= catalogue.KEPT_MODELS
+
+
+PARSERS = """
+    apertus apertus2509 beam berrylm cohere_command3 cohere_command4 commandr deepseek_v3 deepseek_v31 deepseek_v32
+    deepseek_v4 deepseek_v41 deepseekv3 deepseekv31 deepseekv32 deepseekv4 deepseekv41 dots ernie45 functionary
+    functiongemma gemma4 gigachat3 gigachat35 glm glm45 glm47 gpt-oss granite granite-20b-fc granite4 hermes hunyuan
+    hunyuan_a13b hy_v3 hy_v4 hyperclovax_seed_think inkling internlm interns1 iquest_coder_v2 iquest_q1 jamba
+    k2_horizon k2_v3 kimi_k2 kimi_k25 kimi_k3 lfm2 ling3 llama3 llama3_json llama4_json llama4_pythonic llm_jp
+    longcat mimo minicpm5 minimax-m2 minimax-m3 minimax_m2 minimax_m3 mistral muse muse_glimmer musespark1x nanbeige
+    olmo3 openai openpangu openpangu_v2 pangu phi4_mini_json plamo3 poolside_v1 pythonic qwen qwen25 qwen25_coder
+    qwen3_coder qwen3_json qwen3_xml rwkv seed_oss solar_open2 spark25 spark3 step3 step3p5 step5 step_audio_2
+    telechat4 trinity xing4_0 xingchen4 xlam
+"""
+"""Names of tool parsers in vLLM, SGLang, TensorRT-LLM, llama.cpp and ollama, as an operator knows them."""
+
+
+@pytest.mark.parametrize("name", PARSERS.split())
+def test_an_engines_name_for_a_parser_is_one_of_ours(name):
+    assert formats.load(name).calls
