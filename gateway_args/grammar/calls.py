@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +16,7 @@ from ..syntaxes.python import Python
 from ..syntaxes.python_objects import PythonObjects
 from ..syntaxes.tagged import Tagged
 from .nodes import EMPTY, SPACE, Free, Json, Literal, Node, Pattern, choice, optional, separated, sequence, shortest
+from .nodes import Sequence as SequenceNode
 from .values import GEMMA, PYTHON, ElementValues, LiteralValues, Values
 
 if TYPE_CHECKING:
@@ -50,13 +52,44 @@ class Calls:
         self._dialects: dict[tuple[str, ...], str] = {}
         self.values = Values()
 
-    def bodies(self, names: Sequence[str], many: bool, lead: Node, state: State | None = None) -> Node:
-        """What may stand in a region for these syntaxes, each way behind `lead`; `state` is the region's own."""
-        key = (tuple(names), many, lead, state.name if state is not None else "")
+    def bodies(
+        self,
+        names: Sequence[str],
+        many: bool,
+        lead: Node,
+        state: State | None = None,
+        longer: tuple[str, ...] = (),
+    ) -> Node:
+        """What may stand in a region for these syntaxes, each way behind `lead`; `state` is the region's own.
+
+        `longer` are texts that would make another marker of the region's opener, so no way begins with one.
+        """
+        key = (tuple(names), many, lead, state.name if state is not None else "", longer)
         if key not in self._made:
+            self._told_apart(names, longer)
             ways = [way for name in names for way in self._ways(self._format.calls[name], many, state)]
+            if any(not text.strip(" \t\n\r") for text in longer):
+                ways = [_close_up(way) for way in ways]
             self._made[key] = choice(sequence(lead, way) for way in ways)
         return self._made[key]
+
+    def begin_like(self, names: Sequence[str], text: str) -> bool:
+        """Whether a call of these may begin with the same header as this text."""
+        headers = [pattern for name in names for pattern in getattr(self._format.calls[name], "header", ())]
+        words = [next((part for part in _PLACES.split(pattern)[::2] if part), "") for pattern in headers]
+        return any(word and text.strip(" \t\n\r").startswith(word) for word in words)
+
+    def _told_apart(self, names: Sequence[str], longer: tuple[str, ...]) -> None:
+        """No function's name makes a longer marker of the opener."""
+        headers = [pattern for name in names for pattern in getattr(self._format.calls[name], "header", ())]
+        for tool in self._tools:
+            for pattern, space, text in itertools.product(headers, ("", " ", "\n"), longer):
+                samples = {**_SAMPLES, "ws": space}
+                sample = _PLACES.sub(lambda place: samples.get(place[1], tool.name), pattern)  # noqa: B023
+                if sample.startswith(text):
+                    raise GrammarError(
+                        f"{self._format.name}: a function named {tool.name!r} reads as the marker that ends {text!r}"
+                    )
 
     def needs_closer(self, names: Sequence[str]) -> bool:
         """Whether a call of these is whole only when its region's closer came."""
@@ -82,6 +115,10 @@ class Calls:
             match self._format.calls[name]:
                 case JsonSyntax(header=()):
                     found.append(r'\{[ \t\n\r]*"')
+                case JsonSyntax(header=header):
+                    for pattern in header:
+                        words = map(escape, _PLACES.split(pattern)[::2])
+                        found.append(r"[ \t\n\r]*".join(words) + r"[ \t\n\r]*[\[{]")
                 case Python(shape="list"):
                     found.append(r"\[[ \t\n\r]*[\w\]]")
                 case PythonObjects():
@@ -181,7 +218,7 @@ class Calls:
                 if tool.name == syntax.name:
                     yield sequence(SPACE, self._arguments(tool))
                 continue
-            yield sequence(SPACE, self._headers(syntax.header, tool.name), SPACE, self._arguments(tool), close)
+            yield sequence(SPACE, self._headers(syntax.header, tool.name), self._arguments(tool), close)
 
     def _headers(self, patterns: Sequence[str], name: str) -> Node:
         """The header in every way of the table that is read with this name, repairs of what a model lost left out."""
@@ -192,7 +229,7 @@ class Calls:
             text = _PLACES.sub(lambda place: _SAMPLES.get(place[1], name), pattern)
             _, read = first_match(readers, text + "{", 0, True, len(text), names=[name])
             if read is not None and read.name == name:
-                found.append(_header(pattern, name))
+                found.append(sequence(_header(pattern, name), EMPTY if pattern.endswith("{object}") else SPACE))
         if not found:
             raise GrammarError(
                 f"{self._format.name}: the format cannot name a function {name!r} so that it is read back"
@@ -371,6 +408,11 @@ class Calls:
 def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of an arguments object, which it says it is."""
     return {"type": "object", **schema} if "$ref" not in schema else dict(schema)
+
+
+def _close_up(way: Node) -> Node:
+    """The same without the white space that it may begin with."""
+    return SequenceNode(way.items[1:]) if isinstance(way, SequenceNode) and way.items[:1] == (SPACE,) else way
 
 
 def _listed(item: Node, many: bool, opener: Node, closer: Node) -> Node:

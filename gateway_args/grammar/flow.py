@@ -39,6 +39,16 @@ class Request(NamedTuple):
     """The output starts inside a thought, which the prompt opened."""
 
 
+class _Row(NamedTuple):
+    """A marker of a state of text: `stop` and `rest` are its text, `stop` the shortest marker that it begins with."""
+
+    stop: str
+    rest: str
+    target: str
+    longer: tuple[str, ...] = ()
+    """What behind it would make it another, longer marker."""
+
+
 class _Place(NamedTuple):
     state: str
     phase: int
@@ -128,45 +138,43 @@ class _Flow:
         if not format.prompt_end:
             yield EMPTY, self._place(start.name, FRESH)
             return
-        for text, rest, target in self._rows(start):
-            whole = text + rest  # the prompt has written how it begins
+        for row in self._rows(start):
+            whole = row.stop + row.rest  # the prompt has written how it begins
             if whole.startswith(format.prompt_end):
-                yield from self._into(sequence(Literal(whole[len(format.prompt_end) :]), Cut()), target, FRESH)
+                label = sequence(Literal(whole[len(format.prompt_end) :]), Cut())
+                yield from self._into(label, row, FRESH)
 
     # ------------------------------------------------------------------------------- markers of a state
 
-    def _rows(self, state: State) -> Iterator[tuple[str, str, str]]:
-        """The markers that this request may write in a state of text: (text, rest, target).
-
-        A marker that begins another is the `text` of both; what makes the longer one is its `rest`.
-        """
+    def _rows(self, state: State) -> Iterator[_Row]:
+        """The markers that this request may write in a state."""
         texts = {name: self._format.markers[name].text for name in state.on}
+        targets = {texts[name]: target for name, target in state.on.items()}
         for name, target in state.on.items():
             text = texts[name]
-            start = min((other for other in texts.values() if text.startswith(other)), key=len)
+            stop = min((other for other in targets if text.startswith(other)), key=len)
+            rest = text[len(stop) :]
+            longer = tuple(other[len(text) :] for other in targets if other != text and other.startswith(text))
             kind = self._kind(target)
-            if (
-                text == start
-                and kind == "content"
-                and any(other != text and other.startswith(text) for other in texts.values())
-            ):
+            if not rest and longer and kind == "content":
                 continue  # text behind it could make it the longer one
+            if rest and self._calls.begin_like(self._format.states[targets[stop]].calls, rest):
+                continue  # only its end would tell it from a call
             if kind == "call" and name in self._in_sections and state.kind != "wrapper":
                 continue  # a call without its section
-            if not self._is_asked(target):
-                continue
-            yield start, text[len(start) :], target
+            if self._is_asked(target):
+                yield _Row(stop, rest, target, longer)
         if state.kind in ("content", "reasoning"):
             yield from self._next_messages(state)
 
-    def _next_messages(self, state: State) -> Iterator[tuple[str, str, str]]:
+    def _next_messages(self, state: State) -> Iterator[_Row]:
         """An end-of-turn text with another message behind it, where the prompt has begun the first one."""
         opener = self._format.prompt_end
         for end in self._format.turn_end:
             for name, target in state.on.items():
                 text = self._format.markers[name].text
                 if opener and end.after and text.startswith(opener) and self._is_asked(target):
-                    yield end.text, end.after + text, target
+                    yield _Row(end.text, end.after + text, target)
 
     def _is_asked(self, target: str) -> bool:
         return self._request.thoughts or self._kind(target) != "reasoning"
@@ -187,9 +195,9 @@ class _Flow:
         text = request.text and state.bare != "whole"
         head = ""
         avoid: tuple[str, ...] = ()
-        if state.bare == "start" and phase != BEGUN:
+        if text and state.bare == "start" and phase != BEGUN:
             head = self._calls.firsts(state.calls)
-        elif state.bare == "anywhere":
+        elif text and state.bare == "anywhere":
             avoid = self._calls.openings(state.calls)
         excludes = self._excludes(state)
         free = Free(excludes, "", head, avoid)
@@ -204,39 +212,43 @@ class _Flow:
             then = state.then or state.name
             after = self._place(then, CALLED, held=self._kind(then) == "wrapper")
             yield self._calls.bodies(state.calls, request.many, lead), after
+        rows = list(self._rows(state))
+        plain = {row.stop for row in rows if not row.rest}
         again: Node = EMPTY
         if not text:  # markers between messages, each as often as there are such markers
-            own = [Literal(stop + rest) for stop, rest, target in self._rows(state) if target == state.name]
-            again = Repeat(choice(own), 0, len(own)) if own else EMPTY
-        leaves = not text and any(self._kind(target) in ("call", "wrapper") for _, _, target in self._rows(state))
-        for stop, rest, target in self._rows(state):
-            kind = self._kind(target)
-            if kind == "content" and not text and (target == state.name or leaves):
+            own = [
+                Literal(r.stop + r.rest) for r in rows if r.target == state.name and not (r.rest and r.stop in plain)
+            ]
+            again = sequence(Repeat(choice(own), 0, len(own)), SPACE) if own else EMPTY
+        leaves = not text and any(self._kind(row.target) in ("call", "wrapper") for row in rows)
+        for row in rows:
+            kind = self._kind(row.target)
+            if kind == "content" and not text and (row.target == state.name or leaves):
                 continue  # no text may stand there either
             if text and not (kind == "reasoning" and phase == FRESH):
-                lead, onward = Free(excludes, stop, head, avoid), max(phase, BEGUN)
+                lead, onward = Free(excludes, row.stop, head, avoid), max(phase, BEGUN)
             else:
-                lead, onward = sequence(SPACE, again, SPACE if again != EMPTY else EMPTY, Literal(stop), Cut()), phase
-            yield from self._into(sequence(lead, Literal(rest)), target, onward)
+                lead, onward = sequence(SPACE, again, Literal(row.stop), Cut()), phase
+            yield from self._into(sequence(lead, Literal(row.rest)), row, onward)
 
     def _from_reasoning(self, state: State, phase: int) -> Iterator[tuple[Node, _Place]]:
         excludes = self._excludes(state)
-        for stop, rest, target in self._rows(state):
-            if self._kind(target) in ("content", "reasoning") or stop in self._ends:
-                yield from self._into(sequence(Free(excludes, stop), Literal(rest)), target, phase)
+        for row in self._rows(state):
+            if self._kind(row.target) in ("content", "reasoning") or row.stop in self._ends:
+                yield from self._into(sequence(Free(excludes, row.stop), Literal(row.rest)), row, phase)
 
     # ----------------------------------------------------------------------------------- sections and calls
 
     def _may_call(self, phase: int) -> bool:
         return self._request.many or phase != CALLED
 
-    def _into(self, label: Node, target: str, phase: int) -> Iterator[tuple[Node, _Place]]:
+    def _into(self, label: Node, row: _Row, phase: int) -> Iterator[tuple[Node, _Place]]:
         """Behind a marker: the state that it leads to, and the call itself where that is a call's."""
-        state = self._format.states[target]
+        state = self._format.states[row.target]
         if state.kind != "call":
-            yield sequence(label, Cut()), self._place(target, phase)
+            yield sequence(label, Cut()), self._place(row.target, phase)
         elif self._may_call(phase):
-            body = self._calls.bodies(state.calls, self._request.many, EMPTY, state)
+            body = self._calls.bodies(state.calls, self._request.many, EMPTY, state, row.longer)
             for closing, place in self._closing(state, CALLED):
                 yield sequence(label, body, closing), place
 
@@ -256,9 +268,10 @@ class _Flow:
             yield SPACE, _END
 
     def _from_section(self, state: State, place: _Place) -> Iterator[tuple[Node, _Place]]:
-        for stop, rest, target in self._rows(state):
-            if self._kind(target) == "call" or (self._kind(target) == "wrapper" and not place.held):
-                yield from self._into(sequence(SPACE, Literal(stop + rest)), target, place.phase)
+        for row in self._rows(state):
+            kind = self._kind(row.target)
+            if kind == "call" or (kind == "wrapper" and not place.held):
+                yield from self._into(sequence(SPACE, Literal(row.stop + row.rest)), row, place.phase)
         if place.held:
             yield from self._closing(state, CALLED)
 

@@ -7,12 +7,13 @@ allows it, and after so many steps only such texts until the output may end.
 from __future__ import annotations
 
 import functools
+import json
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 import llguidance
-import orjson
 from llguidance.tiktoken import lltokenizer_from_encoding
 
 from gateway_args import Format, Parser, Reading, TokenDecoder, Tools
@@ -193,10 +194,15 @@ def faults(reading: Reading, tools: Tools, *, choice: str = "auto", parallel: bo
         if call.name not in tools.names or (choice not in ("auto", "required") and call.name != choice):
             found.append(f"name: {call.name!r}")
             continue
-        value = orjson.loads(call.arguments)
+        value = json.loads(call.arguments, parse_float=_finite)
         if not jsonschema_rs.is_valid(schema_of(tools, call.name), value):
             found.append(f"invalid: {call.name}({call.arguments})")
     return found
+
+
+def _finite(digits: str) -> float:
+    """The number, the largest there is for one beyond it: JSON has such numbers, validators do not."""
+    return max(min(float(digits), sys.float_info.max), -sys.float_info.max)
 
 
 def schema_of(tools: Tools, name: str) -> dict[str, Any]:
