@@ -340,10 +340,10 @@ def _shown(value: Any) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema of a table (`formats/schema.json`), made from the same classes that read it."""
-    marker = {
+    marker: dict[str, Any] = {
         "type": "object",
         "properties": {
-            "text": {"type": "string", "minLength": 1},
+            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
             "token": {"type": "boolean"},
             "certain": {"type": "boolean"},
             "before": {"type": "string"},
@@ -383,7 +383,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": {
             **{key: _schema_of(kind) for key, kind in _TABLE.items()},
-            "turn_end": {"type": "array", "items": {"anyOf": [{"type": "string", "minLength": 1}, marker]}},
+            "turn_end": {"type": "array", "items": {"anyOf": [marker["properties"]["text"], marker]}},
             "results": {
                 "type": "array",
                 "items": {
