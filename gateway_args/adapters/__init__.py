@@ -42,6 +42,7 @@ __all__ = [
     "error",
     "fold",
     "framing",
+    "last",
     "messages",
     "request",
     "responses",
@@ -68,18 +69,23 @@ def stream(kind: Kind, envelope: Envelope, options: Options | None = None, *, ch
     return made(envelope, options, choice=choice)
 
 
-def end(kind: Kind, streams: Sequence[Stream]) -> bytes:
-    """The last bytes of a response, once all its choices have finished and its usage is known.
+def last(kind: Kind, streams: Sequence[Stream]) -> list[Chunk]:
+    """The last chunks of a response, once all its choices have finished and its usage is known.
 
-    Chat: the usage where it was asked for, then `[DONE]`. Responses and Messages: the last events, where
-    `Options.late_usage` made them wait, else nothing.
+    Chat: the usage where it was asked for. Responses and Messages: the last events, where `Options.late_usage` made
+    them wait, else none.
     """
     _of(_STREAMS, kind)
     if not streams:
         raise ValueError("expected the streams of all choices of the response, got none")
     if kind == "chat":
-        return chat.end([stream for stream in streams if isinstance(stream, chat.Stream)])
-    return framing.frames([chunk for stream in streams for chunk in stream.last()])
+        return chat.last([stream for stream in streams if isinstance(stream, chat.Stream)])
+    return [chunk for stream in streams for chunk in stream.last()]
+
+
+def end(kind: Kind, streams: Sequence[Stream]) -> bytes:
+    """The last bytes of a response: those of its last chunks, for Chat also `[DONE]`."""
+    return framing.frames(last(kind, streams)) + (framing.DONE if kind == "chat" else b"")
 
 
 def fold(kind: Kind, chunks: Iterable[Chunk]) -> Chunk:

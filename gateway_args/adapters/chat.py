@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from .core import Stream as _Stream
 from .folding import NOT_JSON, broken_ids, judged, parsed, relisted
-from .framing import DONE, dumps, frame
+from .framing import DONE, dumps, frame, frames
 from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Logprob, Options, logprob
 
 if TYPE_CHECKING:
@@ -108,8 +108,7 @@ class Stream(_Stream):
 
 def usage_chunk(streams: Sequence[Stream]) -> Chunk:
     """The chunk of `stream_options.include_usage`: what all choices of the response spent together."""
-    if not streams:
-        raise ValueError("expected the streams of all choices of the response, got none")
+    _options(streams)
     spent = [stream.usage() for stream in streams]
     envelope = streams[0].envelope
     completion = envelope.usage.completion_tokens
@@ -132,13 +131,20 @@ def usage_chunk(streams: Sequence[Stream]) -> Chunk:
     return {**_head(envelope), "choices": [], "usage": usage}
 
 
+def last(streams: Sequence[Stream]) -> list[Chunk]:
+    """The last chunks of a response whose choices have finished: its usage, where it was asked for."""
+    return [usage_chunk(streams)] if _options(streams).include_usage else []
+
+
 def end(streams: Sequence[Stream]) -> bytes:
     """The last bytes of a response whose choices have finished: its usage where asked for, then `[DONE]`."""
+    return frames(last(streams)) + DONE
+
+
+def _options(streams: Sequence[Stream]) -> Options:
     if not streams:
         raise ValueError("expected the streams of all choices of the response, got none")
-    if streams[0].options.include_usage:
-        return frame(usage_chunk(streams)) + DONE
-    return DONE
+    return streams[0].options
 
 
 def fold(chunks: Iterable[Chunk]) -> Chunk:
