@@ -45,14 +45,22 @@ def forced(name: str, base: Format | None = None) -> Format:
     """
     from .constrained import forced
 
-    return forced(name, base)
+    if not isinstance(name, str):
+        raise TypeError(f"formats.forced: expected a function's name, got {name!r}")
+    return forced(name, _base("forced", base))
 
 
 def required(base: Format | None = None) -> Format:
     """The format of an output that is a JSON list of calls: `[{"name": …, "parameters": …}]`; `base` as in `forced`."""
     from .constrained import required
 
-    return required(base)
+    return required(_base("required", base))
+
+
+def _base(function: str, base: Format | None) -> Format | None:
+    if base is not None and not isinstance(base, Format):
+        raise TypeError(f"formats.{function}: expected a Format as base, got {base!r}; load one with formats.load")
+    return base
 
 
 def learn(
@@ -76,6 +84,8 @@ def load(name: str) -> Format:
 
     Raises `FormatError`: no such format (with near names), or a table's own fault.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"formats.load: expected a format's name, got {name!r}; formats.read takes a path")
     if name.endswith(".toml"):
         return read(name)
     return catalogue.current().load(name)
@@ -107,4 +117,6 @@ def for_model(model: str) -> Format:
     Copies under other owners, with suffixes of quantisation, as paths and as file names mean the model that they are
     a copy of (`model_ids`). Raises `FormatError` when no table is known, with near ids.
     """
+    if not isinstance(model, str):
+        raise TypeError(f"formats.for_model: expected a model id, got {model!r}")
     return catalogue.current().for_model(model)

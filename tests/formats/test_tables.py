@@ -132,6 +132,23 @@ def test_a_name_that_is_none_is_told_near_ones():
         formats.load("\N{SNOWMAN}")
 
 
+@pytest.mark.parametrize("given", [None, 7, b"hermes", ["hermes"], Path("my.toml")])
+def test_what_is_no_text_is_told_what_was_expected(given):
+    with pytest.raises(TypeError, match=r"expected a format's name, got .*; formats\.read takes a path"):
+        formats.load(given)
+    with pytest.raises(TypeError, match="expected a model id, got "):
+        formats.for_model(given)
+
+
+def test_constrained_formats_are_told_what_was_expected():
+    with pytest.raises(TypeError, match="expected a function's name, got None"):
+        formats.forced(None)
+    with pytest.raises(TypeError, match=r"forced: expected a Format as base, got 'hermes'; load one with formats.load"):
+        formats.forced("f", "hermes")
+    with pytest.raises(TypeError, match="required: expected a Format as base, got 'hermes'"):
+        formats.required("hermes")
+
+
 def test_every_alias_means_one_table_and_hides_none():
     written = [alias for entry in models().values() for alias in entry["aliases"]]
     assert len(written) == len(set(written))
