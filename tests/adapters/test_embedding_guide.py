@@ -52,7 +52,8 @@ def test_the_guides_gateway_tells_a_client_of_a_lost_engine_and_stops_for_one_th
     async def send(data: bytes) -> None:
         sent.append(data)
 
-    answer = names["answer"]({**names["REQUEST"], "n": 1}, "", half_an_answer(names, failure), send)
+    request = names["adapters"].request("chat", {**names["BODY"], "n": 1})
+    answer = names["answer"](request, "", half_an_answer(names, failure), send)
     if isinstance(failure, ConnectionError):
         asyncio.run(answer)
         assert b'{"error":{' in b"".join(sent)
