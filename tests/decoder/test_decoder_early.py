@@ -1,13 +1,14 @@
 """Early verdicts against jsonschema-rs: what is refused at a byte has no continuation that the library accepts.
 
-All continuations cannot be tried. Tried are those that are likeliest to be valid: the valid documents of the same schema,
-and, behind the refused prefix, closings of what is open with sample values and keys in the gaps.
+All continuations cannot be tried. Tried are those that are likeliest to be valid: the valid documents of the same
+schema, and, behind the refused prefix, closings of what is open with sample values and keys in the gaps.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -20,7 +21,6 @@ from hypothesis import strategies as st
 from gateway_args.decoder import CompiledSchema, Refused, StreamDecoder, compile_schema
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -45,8 +45,8 @@ def _open(prefix: str) -> tuple[str, bool]:
     return "".join(reversed(stack)), inside
 
 
-def continuations(prefix: str, names: tuple[str, ...]) -> Iterator[Any]:
-    """The values of documents that start with this prefix."""
+def continuations(prefix: str, names: tuple[str, ...], most: int = 150) -> Iterator[Any]:
+    """The values of documents that start with this prefix, a sample of them."""
     closers, inside = _open(prefix)
     heads = (
         [f'{text}"' for text in INSIDE] + ["\\" + '"']
@@ -56,11 +56,18 @@ def continuations(prefix: str, names: tuple[str, ...]) -> Iterator[Any]:
     members = [f"{json.dumps(name, ensure_ascii=False)}:{value}" for name in names for value in VALUES[::3]]
     tails = ["", *(f":{value}" for value in VALUES), *VALUES, *(f",{value}" for value in VALUES[::2])]
     tails += [*members, *(f",{member}" for member in members)]
-    for head, tail in itertools.product(heads, tails):
+    pairs = list(itertools.product(heads, tails))
+    for head, tail in random.Random(prefix).sample(pairs, min(most, len(pairs))):
         try:
-            yield json.loads(prefix + head + tail + closers)
+            yield json.loads(prefix + head + tail + closers, object_pairs_hook=_once)
         except ValueError:
             continue
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 
 
 def refusals(schema: CompiledSchema[Any], document: bytes) -> str | None:
@@ -74,7 +81,7 @@ def refusals(schema: CompiledSchema[Any], document: bytes) -> str | None:
 
 
 def check(prefix: str, validator: Any, names: tuple[str, ...], valid: list[str]) -> int:
-    """How many continuations were tried; none of them may be valid, unless it has a key twice."""
+    """How many continuations were tried; none of them may be valid."""
     assert not any(text.startswith(prefix) for text in valid), prefix
     tried = 0
     for value in continuations(prefix, names):
@@ -124,7 +131,7 @@ def test_no_continuation_of_a_refused_prefix_is_valid_in_the_schema_suite(suites
                         refused += 1
                         tried += check(prefix, validator, names, valid)
     assert refused > 300
-    assert tried > 10 * refused
+    assert tried > 5 * refused
 
 
 def _keys(value: Any) -> set[str]:
@@ -142,4 +149,4 @@ def _keys(value: Any) -> set[str]:
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a', "[1, 2", '"abc', '{"a": [{"b": "c'])
 def test_continuations_start_with_their_prefix_and_are_many(text: str) -> None:
-    assert sum(1 for _ in continuations(text, ("a",))) > 5
+    assert sum(1 for _ in continuations(text, ("a",), 5_000)) > 5
