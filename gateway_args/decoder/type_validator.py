@@ -10,6 +10,7 @@ from typing import Any
 
 from ..schema import python_type_graph
 from ..schema.path import show
+from ..schema.typed_dicts import modern
 from .validation import DocumentError
 
 
@@ -23,7 +24,7 @@ class TypeValidator:
             raise ModuleNotFoundError("a type needs pydantic: pip install 'gateway-args[typed]'") from None
         self._library: Any = pydantic
         try:
-            self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(of)
+            self.adapter: Any = of if isinstance(of, pydantic.TypeAdapter) else pydantic.TypeAdapter(modern(of))
             core = self.adapter.core_schema
         except (pydantic.PydanticUserError, NameError, TypeError) as error:
             told = str(error).partition("\n")[0]

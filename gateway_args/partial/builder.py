@@ -15,8 +15,10 @@ after surrogates were paired and lone ones replaced.
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any, Final, final
 
+from ..schema.path import show
 from ..strict_json import tokens
 from ..strict_json.acceptor import Acceptor
 from ..strict_json.tokens import LITERALS, LONGEST_NUMBER
@@ -58,7 +60,7 @@ class Builder:
         self._strict = strict
         self._trailing = trailing  # whether any text may stand behind the value
         self._typed = fields  # whether the containers in the root are asked for while they grow
-        self._end = math.inf if limits.max_arguments is None else limits.max_arguments
+        self._end = sys.maxsize if limits.max_arguments is None else limits.max_arguments
         self._acceptor = Acceptor(limits.max_depth)
         self._in = _VALUE
         self._held = ""  # an escape that was cut
@@ -113,16 +115,21 @@ class Builder:
         self.grew = False
         if self.problem is not None or not text:
             return False
-        room = self._end - self.offset
-        rest = text[int(room) :] if len(text) > room else ""
-        if rest:
-            text = text[: int(room)]
+        rest = ""
+        if len(text) > self._end - self.offset:
+            room = self._end - self.offset
+            text, rest = text[:room], text[room:]
         accepted = self._acceptor.feed(text)
         changed = False
         if accepted:
             sound = text if accepted == len(text) else text[:accepted]
             self.source.add(sound)
-            changed = self._build(sound)
+            if self._in == _STRING and not self._held and tokens.special(sound) is None:
+                self.offset += accepted  # the commonest delta by far
+                self._text.add(sound)
+                self.grew = True
+            else:
+                changed = self._build(sound)
         if self.problem is None and accepted < len(text):
             changed = self._behind(text[accepted:]) or changed
         if self.problem is None and rest and not (self.done and self._trailing):
@@ -141,12 +148,25 @@ class Builder:
                 self.refuse(f"the text ends {self._where()}")
         return self.problem
 
-    def refuse(self, message: str, at: int | None = None) -> None:
-        """Nothing is read from this character on, by default the next one."""
+    def refuse(self, message: str, at: int | None = None, path: Path | None = None) -> None:
+        """Nothing is read from this character on, by default the next one; the path is by default the open one."""
         self.offset = self.offset if at is None else at
-        self.problem = Problem(self.path(), message, self.offset)
+        self.problem = Problem(self.path() if path is None else path, message, self.offset)
 
     # ------------------------------------------------------------------------------- what is wrong
+
+    def refuse_early(self, message: str, character: str) -> None:
+        """The stream decoder refuses this character, which comes next; its message may begin with the place."""
+        path = self._next() if self._in == _VALUE and character not in " \t\n\r,]}" else self.path()
+        self.refuse(message.removeprefix(f"{show(path)}: "), path=path)
+
+    def _next(self) -> Path:
+        """The path of the value that would begin next."""
+        if not self.frames:
+            return ()
+        frame = self.frames[-1]
+        step = len(frame) if frame.closer == "]" else self.step
+        return self.path() if step is None else (*self.path(), step)
 
     def _where(self) -> str:
         if self._in == _SCALAR:
@@ -166,12 +186,8 @@ class Builder:
             if behind < len(rest) and not self._trailing:
                 self.refuse("text behind the value", at + behind)
             return changed
-        if self._in == _VALUE and rest[0] in "[{":  # a value that begins, too deep
-            if self.frames[-1].closer == "]":
-                self.step = len(self.frames[-1])
-            self.in_flight = UNSEEN
-            changed = True
-        self.refuse(self._expected(rest[0]), at)
+        too_deep = self._in == _VALUE and rest[0] in "[{"
+        self.refuse(self._expected(rest[0]), at, self._next() if too_deep else None)
         return changed
 
     def _expected(self, character: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from io import SEEK_END, StringIO
 from typing import final
 
 
@@ -13,19 +13,16 @@ class Source:
     Offsets count the characters of the stream; `start` is where the value's text begins in it.
     """
 
-    __slots__ = ("_io", "_size", "start")
+    __slots__ = ("_io", "add", "start")
 
     def __init__(self) -> None:
         self._io = StringIO(newline="")
-        self._size = 0
+        self.add = self._io.write
         self.start = 0
-
-    def add(self, text: str) -> None:
-        self._size += self._io.write(text)
 
     def read(self, start: int, end: int | None = None) -> str:
         """The text between these offsets of the stream."""
         self._io.seek(start - self.start)
-        text = self._io.read((self._size if end is None else end - self.start) - (start - self.start))
-        self._io.seek(self._size)
+        text = self._io.read(-1 if end is None else end - start)
+        self._io.seek(0, SEEK_END)
         return text

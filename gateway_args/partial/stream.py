@@ -88,7 +88,10 @@ class PartialStream(Generic[T]):
             self._opener = None
         builder = self._builder
         try:
-            changed = self._read(text)
+            if self._early is None and not builder.pending and text.isascii():
+                changed = builder.read(text)
+            else:
+                changed = self._read(text)
             if builder.problem is not None and not self._said:
                 changed = self._said = True
             elif builder.grew and self._settings.emit == "text":
@@ -110,7 +113,7 @@ class PartialStream(Generic[T]):
         sound, message = self._early.feed(text)
         changed = builder.read(text[:sound])
         if message and builder.problem is None:
-            builder.refuse(message)
+            builder.refuse_early(message, text[sound])
         return changed
 
     @property
@@ -201,7 +204,8 @@ class PartialStream(Generic[T]):
                 builder.problem = Problem(tuple(path), message, at)
             case _:
                 raise ValueError("no problem")
-        _expect(offset >= builder.offset or builder.problem is not None)
+        exact = builder.problem is None and not builder.done
+        _expect(offset == builder.offset if exact else offset < 1 << 62)
         builder.offset = offset
         if state["pending"]:
             _expect(0xD800 <= state["pending"] < 0xDC00)

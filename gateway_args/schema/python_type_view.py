@@ -16,21 +16,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import types
-import typing
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-import typing_extensions
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import SchemaValidator
 
 from .core_schema import LISTS, RECORDS, Definitions, Node, choices_of, fields_of, texts_of
 from .type_view import Invalid, Kind, Slot, TypeView
+from .typed_dicts import modern
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _WRAPPERS = {"default", "nullable", "function-after"}
@@ -54,7 +51,7 @@ def python_type_view(type_: Any, strict: bool) -> TypeView:
     """The view of this type; `TypeError` when pydantic has no schema for it."""
     name = getattr(type_, "__name__", str(type_))
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(_modern(type_, {}))
+        adapter: TypeAdapter[Any] = TypeAdapter(modern(type_))
     except (PydanticUserError, NameError, TypeError) as error:
         raise TypeError(f"expected a type that pydantic knows, got {type_!r}: {error}") from error
     definitions = Definitions(dict(adapter.core_schema))
@@ -290,30 +287,3 @@ def _asks_others(node: Node) -> bool:
             return False
         node = node["schema"]
     return False
-
-
-def _modern(type_: Any, made: dict[Any, Any]) -> Any:
-    """The type with every `typing.TypedDict` in it, as far as it is written in generics, read as typing_extensions'."""
-    if sys.version_info >= (3, 12):
-        return type_
-    if typing.is_typeddict(type_):
-        if type_ not in made:
-            hints = typing_extensions.get_type_hints(type_, include_extras=True)
-            required = type_.__required_keys__
-            kinds = {name: Any if name in required else typing_extensions.NotRequired[Any] for name in hints}
-            make: Any = typing_extensions.TypedDict
-            modern = made[type_] = make(type_.__name__, kinds)
-            modern.__module__ = type_.__module__
-            modern.__pydantic_config__ = getattr(type_, "__pydantic_config__", {})
-            for name, hint in hints.items():  # after it was made: it may refer to itself
-                inner = _modern(hint, made)
-                modern.__annotations__[name] = inner if name in required else typing_extensions.NotRequired[inner]
-        return made[type_]
-    origin, arguments = typing.get_origin(type_), typing.get_args(type_)
-    if origin in (list, set, frozenset, tuple, dict):
-        return origin[tuple(each if each is ... else _modern(each, made) for each in arguments)]
-    if origin in (typing.Union, types.UnionType):
-        return typing.Union[tuple(_modern(each, made) for each in arguments)]  # noqa: UP007
-    if origin is typing.Annotated:
-        return typing.Annotated[(_modern(arguments[0], made), *arguments[1:])]
-    return type_

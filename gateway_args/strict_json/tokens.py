@@ -33,6 +33,8 @@ run = re.compile(
 ).match
 """What can be decoded now of a string's body: the escape of a high surrogate waits for what follows it."""
 whole_number = re.compile(NUMBER).fullmatch
+special = re.compile(r'["\\\x00-\x1f]').search
+"""What makes text more than a run of a string's body: its end, an escape, a raw control character."""
 control = re.compile(r"[\x00-\x1f]").search
 """A raw control character, which RFC 8259 has not in a string."""
 _number_so_far = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++(?:[eE][-+]?[0-9]++)?|[eE][-+]?[0-9]++)?").match
