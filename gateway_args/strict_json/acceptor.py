@@ -303,6 +303,18 @@ class Acceptor:
         self.valid += at - start
         return at - start
 
+    def feed_all(self, text: str) -> bool:
+        """Read all of the text; False, and nothing is read, where a character is refused or the value ends in it."""
+        place = self._place
+        if place <= _KEY and '"' not in text and "\\" not in text:
+            self.valid += len(text)
+            return True
+        stack, valid = self._stack, self.valid
+        if self.feed(text) == len(text) and self._place < _WHOLE:
+            return True
+        self._place, self._stack, self.valid = place, stack, valid
+        return False
+
     @property
     def complete(self) -> int | None:
         """The offset where the whole value ended, or None."""

@@ -10,120 +10,110 @@ and `max_layout` white space between them can hold, no further.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from ..engine.program import skip_space
-from .base import MORE, NO, YES
-from .tags import half
+from .scanning import MORE, NO, YES, Verdict, either, layout, literal
 
 if TYPE_CHECKING:
-    from ..engine.engine import Engine
     from .frames import Frames
+    from .region import Region
     from .tagged import BoundTagged
-    from .values import Value
-
-# How a value ends.
-CLOSER: Final = 0
-IMPLIED: Final = 1
+    from .values.tag_value import TagValue
 
 
 def ending(
-    engine: Engine, bound: BoundTagged, frames: Frames, value: Value, quoted: bool, starts_line: bool, at: int
-) -> tuple[int, int, int]:
-    """Whether the value ends at `at`, how, and where its closer ends: YES, NO, or MORE while undecided."""
-    closes, end = _closer(engine, bound, frames, quoted, at)
+    region: Region, bound: BoundTagged, frames: Frames, value: TagValue, quoted: bool, starts_line: bool, at: int
+) -> tuple[Verdict, bool, int]:
+    """Whether the value ends at `at`, whether its closer is missing, and where the closer ends."""
+    closes, end = _closer(region, bound, frames, quoted, at)
     if closes == YES:
-        closes = YES if value.ends_at_first_closer(engine, at) else followed(engine, bound, frames, end)
+        closes = YES if value.ends_at_first_closer(region, at) else followed(region, bound, frames, end)
         if closes == YES:
-            return YES, CLOSER, end
-    opens = chain = NO
+            return YES, False, end
+    opens: Verdict = NO
+    chain: Verdict = NO
     if not quoted and closes != MORE:
         if starts_line:
-            opens, tag = bound.parameter(engine, at, engine.final)
+            opens, tag = bound.parameter(region, at, region.final)
             if tag is not None:
-                opens = YES if frames.awaits(engine, tag.name) else NO
-        chain = _chain(engine, at) if len(frames) == 1 else NO
+                opens = YES if frames.awaits(region, tag.name) else NO
+        chain = _all_closers(region, at) if len(frames) == 1 else NO
     if YES in (opens, chain):
-        return YES, IMPLIED, at
-    return (MORE if MORE in (closes, opens, chain) else NO), CLOSER, end
+        return YES, True, at
+    return either(closes, opens, chain), False, end
 
 
-def _closer(engine: Engine, bound: BoundTagged, frames: Frames, quoted: bool, at: int) -> tuple[int, int]:
-    buf = engine.buf
+def _closer(region: Region, bound: BoundTagged, frames: Frames, quoted: bool, at: int) -> tuple[Verdict, int]:
+    text = region.text
     if quoted:
         quote = bound.quotes[1]
-        if not buf.startswith(quote, at):
-            return (NO if engine.final else half(buf, at, quote)), at
+        verdict = literal(text, at, quote, region.final)
+        if verdict != YES:
+            return verdict, at
         at += len(quote)
-        if at == len(buf):
-            return (NO if engine.final else MORE), at
-    return bound.closer.match(buf, at, frames.key, engine.final)
+        if at == len(text):
+            return (NO if region.final else MORE), at
+    return bound.closer.match(text, at, frames.key, region.final)
 
 
-def followed(engine: Engine, bound: BoundTagged, frames: Frames, at: int) -> int:
+def followed(region: Region, bound: BoundTagged, frames: Frames, at: int) -> Verdict:
     """Whether a tag or marker that may follow a value stands behind white space, or the end of the output does."""
-    buf = engine.buf
-    first = skip_space(buf, at)
-    if first - at > engine.limits.max_layout:
-        return NO
-    codes = [MORE]
-    if first < len(buf):
-        codes = [engine.row_at(first, False)[0], bound.parameter(engine, first, False)[0]]
-        if len(frames) > 1:
-            codes.append(bound.closer.match(buf, first, frames.inner.name, False)[0])
+    text = region.text
+    verdict, first = layout(text, at, region.limits.max_layout)
+    if verdict == YES:
+        verdict = either(region.marker(first, cut=True), bound.parameter(region, first, False)[0])
+        if verdict != YES and len(frames) > 1:
+            verdict = either(verdict, bound.closer.match(text, first, frames.inner.name, False)[0])
     # A tag that the end of the output cuts short has begun all the same.
-    return YES if YES in codes or (engine.final and MORE in codes) else MORE if MORE in codes else NO
+    return YES if verdict == MORE and region.final else verdict
 
 
-def foreign(engine: Engine, bound: BoundTagged, frames: Frames, at: int) -> tuple[int, int]:
+def foreign(region: Region, bound: BoundTagged, frames: Frames, at: int) -> tuple[Verdict, int]:
     """Whether a reserved text stands at `at` and no tag or marker of the call's own, and from where to look further.
 
     YES: no value goes on here.
     """
-    buf = engine.buf
-    start, end, whole = bound.reserved.at(buf, at, engine.final)
-    if start == len(buf):
+    reserved, end = bound.reserved.at(region.text, at, region.final)
+    if reserved == NO:
         return NO, at + 1
-    codes = (
-        engine.row_at(at, engine.final)[0],
-        bound.parameter(engine, at, False)[0],
-        bound.closer.match(buf, at, frames.inner.name, False)[0],
-        _own_closer(engine, bound, frames, at),
+    own = either(
+        region.marker(at),
+        bound.parameter(region, at, False)[0],
+        bound.closer.match(region.text, at, frames.inner.name, False)[0],
+        _own_closer(region, bound, frames, at),
     )
-    if YES in codes:
+    if own == YES:
         return NO, end
-    if MORE in codes or not whole:
-        return (NO if engine.final else MORE), end
+    if own == MORE or reserved == MORE:
+        return (NO if region.final else MORE), end
     return YES, at
 
 
-def _own_closer(engine: Engine, bound: BoundTagged, frames: Frames, at: int) -> int:
+def _own_closer(region: Region, bound: BoundTagged, frames: Frames, at: int) -> Verdict:
     """Whether a parameter's closer stands at `at`: of the one in the making, or of one that the function declares."""
-    if bound.any_closer is None:
-        return bound.closer.match(engine.buf, at, frames.key, False)[0]
-    code, tag = bound.any_closer.match(engine.buf, at, engine.limits)
+    if bound.closer.any is None:
+        return bound.closer.match(region.text, at, frames.key, False)[0]
+    verdict, tag = bound.closer.any.match(region.text, at, region.limits)
     if tag is None:
-        return code
-    return YES if tag.name == frames.key or frames.declares(engine, tag.name) else NO
+        return verdict
+    return YES if tag.name == frames.key or frames.declares(region, tag.name) else NO
 
 
-def _chain(engine: Engine, at: int) -> int:
+def _all_closers(region: Region, at: int) -> Verdict:
     """Whether all the remaining closers stand here, and behind them the end of the turn or another call."""
-    buf = engine.buf
-    final = engine.final
-    for n, words in enumerate(engine.stage.chain):
-        first = skip_space(buf, at) if n else at
-        if first - at > engine.limits.max_layout:
-            return NO
-        if first == len(buf):
-            return NO if final else MORE
-        start, at, whole = words.at(buf, first, final)
-        if not whole:
-            return MORE if start < len(buf) else NO
-    first = skip_space(buf, at)
-    if first - at > engine.limits.max_layout:
-        return NO
-    if first == len(buf):
-        return YES if final else MORE
-    start, _, whole = engine.stage.ends.at(buf, first, False)
-    return YES if whole or (final and start < len(buf)) else MORE if start < len(buf) else NO
+    text = region.text
+    bound = region.limits.max_layout
+    final = region.final
+    verdict: Verdict
+    for n, closers in enumerate(region.markers.closers):
+        if n:
+            verdict, at = layout(text, at, bound)
+            if verdict != YES:
+                return NO if final else verdict
+        verdict, at = closers.at(text, at, final)
+        if verdict != YES:
+            return verdict
+    verdict, at = layout(text, at, bound)
+    if verdict == YES:
+        verdict, _ = region.markers.ends.at(text, at, False)
+    return YES if verdict == MORE and final else verdict

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from ..engine.program import SPACE, skip_space
 from ..events import Why
-from .arguments import Arguments
-from .base import BROKE, DONE, MORE, NO, YES, Bound, Reader, Syntax
-from .header import Header, first_match
+from .base import BoundSyntax, Reader, Syntax
+from .pattern import Match, Pattern, first_match
+from .region import DONE, GO, WAIT, Progress
+from .scanning import MORE, NO, SPACE, YES, Verdict, layout, literal, skip_space
+from .state import FLAG, TEXT, Kind, choice, optional, part
+from .values.json_value import JsonValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine.engine import Engine
-    from .header import Found
+    from .region import Markers, Region
 
-_HEADER: Final = 0
-_BODY: Final = 1
-_ARGUMENTS: Final = 2
-_CLOSE: Final = 3
+# Where reading stands.
+_HEADER: Final = "header"
+_BODY: Final = "body"
+_ARGUMENTS: Final = "arguments"
+_CLOSE: Final = "close"
 
 _STARTS: Final = '{["-0123456789tfn'
 
@@ -46,11 +48,11 @@ class Framed(Syntax):
                 return f"header[{n}]", "without {name} or {declared} no call is read"
         return None
 
-    def bind(self, spell: Callable[[str], str]) -> Bound:
+    def bind(self, spell: Callable[[str], str]) -> BoundSyntax:
         return BoundFramed(self, spell)
 
 
-class BoundFramed(Bound):
+class BoundFramed(BoundSyntax):
     """Framed calls, ready to run."""
 
     __slots__ = ("close", "headers", "syntax")
@@ -58,21 +60,18 @@ class BoundFramed(Bound):
     def __init__(self, syntax: Framed, spell: Callable[[str], str]) -> None:
         super().__init__()
         self.syntax: Final = syntax
-        self.headers: Final = tuple(Header(pattern, spell) for pattern in syntax.header)
+        self.headers: Final = tuple(Pattern(pattern, spell) for pattern in syntax.header)
         self.close: Final = spell(syntax.close.strip(SPACE))
 
-    def begins(self, engine: Engine, at: int) -> int:
-        first = skip_space(engine.buf, at)
-        if first - at > engine.limits.max_layout:
-            return NO
-        if first == len(engine.buf) and not engine.final:
-            return MORE
-        return self.header(engine, first)[0]
+    def begins(self, region: Region, at: int, inside: Markers) -> Verdict:
+        verdict, first = layout(region.text, at, region.limits.max_layout)
+        if verdict == YES or (verdict == MORE and region.final):
+            verdict, _ = self.header(region, first)
+        return verdict
 
-    def header(self, engine: Engine, at: int) -> tuple[int, Found | None]:
-        """The header at this offset of `engine.buf`, if there is one."""
-        names = engine.tools.names if engine.tools is not None else ()
-        return first_match(self.headers, engine.buf, at, engine.final, engine.limits.max_name, names=names)
+    def header(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
+        """The header at this offset, if there is one."""
+        return first_match(self.headers, region.text, at, region.limits, region.final, region.call.names)
 
     def open(self) -> Reader:
         return FramedReader(self)
@@ -81,145 +80,128 @@ class BoundFramed(Bound):
 class FramedReader(Reader):
     """Reads one framed call."""
 
-    __slots__ = ("_args", "_bound", "_id", "_name", "_place")
+    __slots__ = ("_args", "_bound", "_id", "_name", "_state")
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
+        ("_state", choice(_HEADER, _BODY, _ARGUMENTS, _CLOSE)),
+        ("_name", TEXT),
+        ("_id", optional(TEXT)),
+        ("_args", optional(part(JsonValue))),
+        ("complete", FLAG),
+    )
 
     def __init__(self, bound: BoundFramed) -> None:
-        self._bound = bound
-        self._place = _HEADER
+        self._bound: Final = bound
+        self._state: str = _HEADER
         self._name = ""
         self._id: str | None = None
-        self._args: Arguments | None = None
-        self.whole = False
+        self._args: JsonValue | None = None
+        self.complete = False
 
-    def read(self, engine: Engine) -> int:
-        code = YES
-        while code == YES:
-            place = self._place
-            if place == _ARGUMENTS:
-                code = self._arguments(engine)
-            elif place == _CLOSE:
-                code = self._closing(engine)
-            elif place == _BODY:
-                code = self._body(engine)
+    def read(self, region: Region) -> Progress:
+        code: Progress = GO
+        while code == GO:
+            state = self._state
+            if state == _ARGUMENTS:
+                code = self._arguments(region)
+            elif state == _CLOSE:
+                code = self._closing(region)
+            elif state == _BODY:
+                code = self._body(region)
             else:
-                code = self._header(engine)
+                code = self._header(region)
         return code
 
-    def _header(self, engine: Engine) -> int:
+    def _header(self, region: Region) -> Progress:
         """The opener was confirmed by a header that matches; a call named by the request starts at once."""
         name = self._bound.syntax.name
         if name:
-            if engine.pos == len(engine.buf):
-                return MORE
-            return self._named(engine, name)
-        buf = engine.buf
-        at = skip_space(buf, engine.pos)
-        code, found = self._bound.header(engine, at)
+            return self._named(region, name) if region.pos < len(region.text) else WAIT
+        at = skip_space(region.text, region.pos)
+        verdict, found = self._bound.header(region, at)
         if found is None:
-            engine.why = Why.SHAPE
-            return MORE if code == MORE else BROKE
+            return WAIT if verdict == MORE else region.fail(Why.SHAPE)
         self._name = found.name
         self._id = found.id or None
         if self._bound.syntax.header_is_id:
-            self._id = engine.restore(buf[at : found.tail], engine.offset(at)).strip(SPACE)
-        engine.pos = found.end
-        self._place = _BODY
-        return YES
+            self._id = region.data(at, found.tail).strip(SPACE)
+        region.advance(found.end)
+        self._state = _BODY
+        return GO
 
-    def _named(self, engine: Engine, name: str) -> int:
-        if not engine.start_call(name, engine.pos):
-            return BROKE
-        self._args = Arguments(engine.limits.max_depth, literal=True)
-        self._args.started = True
-        self._place = _ARGUMENTS
-        return YES
+    def _named(self, region: Region, name: str) -> Progress:
+        why = region.start_call(name, region.pos)
+        if why is not None:
+            return region.fail(why)
+        self._args = JsonValue(region.limits.max_depth, started=True, as_is=True)
+        self._state = _ARGUMENTS
+        return GO
 
-    def nothing(self, engine: Engine) -> None:
+    def nothing(self, region: Region) -> None:
         name = self._bound.syntax.name
-        if name and engine.start_call(name, engine.pos):
-            self._empty(engine, engine.pos)
+        if name and region.start_call(name, region.pos) is None:
+            self._empty(region, region.pos)
 
-    def _body(self, engine: Engine) -> int:
+    def _body(self, region: Region) -> Progress:
         """Behind the header: the call starts where its value or its closer does."""
-        buf = engine.buf
-        at = skip_space(buf, engine.pos)
-        if at - engine.pos > engine.limits.max_layout:
-            engine.why = Why.SHAPE
-            return BROKE
-        if at == len(buf):
-            return MORE
-        verdict = engine.marker_at(at)
-        if verdict == NO:
-            verdict = self._close_at(engine, at)
-        if verdict == MORE:
-            return MORE
-        if verdict == NO and buf[at] not in _STARTS:
-            engine.why = Why.SHAPE
-            return BROKE
-        if not engine.start_call(self._name, engine.pos, self._id):
-            return BROKE
-        if verdict == YES:
-            self._empty(engine, at)
-            self._place = _CLOSE
-            return YES
-        self._args = Arguments(engine.limits.max_depth)
-        self._args.started = True
-        self._place = _ARGUMENTS
-        return YES
+        verdict, at = layout(region.text, region.pos, region.limits.max_layout)
+        if verdict != YES:
+            return WAIT if verdict == MORE else region.fail(Why.SHAPE)
+        ends = region.marker(at)
+        if ends == NO:
+            ends = self._close_at(region, at)
+        if ends == MORE:
+            return WAIT
+        if ends == NO and region.text[at] not in _STARTS:
+            return region.fail(Why.SHAPE)
+        why = region.start_call(self._name, region.pos, self._id)
+        if why is not None:
+            return region.fail(why)
+        if ends == YES:
+            self._empty(region, at)
+            self._state = _CLOSE
+            return GO
+        self._args = JsonValue(region.limits.max_depth, started=True)
+        self._state = _ARGUMENTS
+        return GO
 
-    def _empty(self, engine: Engine, at: int) -> None:
+    def _empty(self, region: Region, at: int) -> None:
         """A call without arguments, whose closer stands at `at`."""
-        engine.drop(at, Why.ENVELOPE)
-        engine.pos = at
-        engine.arguments("{}", at)
-        self.whole = True
+        region.consume(at, Why.ENVELOPE)
+        region.advance(at)
+        region.arguments("{}", at)
+        self.complete = True
 
-    def _arguments(self, engine: Engine) -> int:
+    def _arguments(self, region: Region) -> Progress:
         args = self._args
         assert args is not None
-        code = args.read(engine)
-        self.whole = args.whole
+        code = args.read(region)
+        self.complete = args.complete
         if code != DONE:
             return code
         if args.empty:
-            self._empty(engine, engine.pos)
-        self._place = _CLOSE
-        return YES
+            self._empty(region, region.pos)
+        self._state = _CLOSE
+        return GO
 
-    def _close_at(self, engine: Engine, at: int) -> int:
-        """Whether the text that ends the value stands at `at`: NO, YES, or MORE while it may be arriving."""
+    def _close_at(self, region: Region, at: int) -> Verdict:
+        """Whether the text that ends the value stands at `at`."""
         close = self._bound.close
-        rest = engine.buf[at : at + len(close)]
-        if rest == close:
-            return YES if close else NO
-        return MORE if close.startswith(rest) and not engine.final else NO
+        return literal(region.text, at, close, region.final) if close else NO
 
-    def _closing(self, engine: Engine) -> int:
+    def _closing(self, region: Region) -> Progress:
         """The text that follows the value, if the family writes one."""
-        buf = engine.buf
-        at = skip_space(buf, engine.pos)
-        if not self._bound.close or at - engine.pos > engine.limits.max_layout:
-            return DONE
-        verdict = self._close_at(engine, at)
-        if verdict == MORE:
-            return MORE
-        if verdict == YES:
-            engine.pos = at + len(self._bound.close)
-            engine.drop(engine.pos, Why.ENVELOPE)
+        close = self._bound.close
+        if close:
+            verdict, at = layout(region.text, region.pos, region.limits.max_layout)
+            if verdict == YES:
+                verdict = self._close_at(region, at)
+                if verdict == YES:
+                    region.advance(at + len(close))
+                    region.consume(region.pos, Why.ENVELOPE)
+            if verdict == MORE and not region.final:
+                return WAIT
         return DONE
 
-    def cut(self, engine: Engine) -> None:
+    def cut(self, region: Region) -> None:
         if self._args is not None:
-            self._args.cut(engine)
-
-    def save(self) -> list[object]:
-        args = None if self._args is None else self._args.save()
-        return [self._place, self._name, self._id, args, self.whole]
-
-    def load(self, saved: list[object]) -> None:
-        place, name, id, args, whole = saved
-        self._place = int(place)  # type: ignore[call-overload]
-        self._name = str(name)
-        self._id = None if id is None else str(id)
-        self._args = None if args is None else Arguments.load(args)  # type: ignore[arg-type]
-        self.whole = bool(whole)
+            self._args.cut(region)

@@ -5,11 +5,13 @@ Most families write one flat object; where values are nested in tags (MiniMax M3
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from .state import TEXT, TEXTS, Kind, State
 
 if TYPE_CHECKING:
-    from ..engine.engine import Engine
     from ..schema.value_types import ValueType
+    from .region import Region
 
 
 class Frame:
@@ -23,10 +25,29 @@ class Frame:
         self.keys: Final = dict.fromkeys(keys or ())  # a list has its items' one key
 
 
-class Frames:
+def _load_frames(saved: object) -> list[Frame]:
+    if not isinstance(saved, list) or not saved:
+        raise ValueError("expected a list of frames")
+    found = []
+    for frame in saved:
+        name, bracket, keys = frame
+        if bracket not in ("{", "["):
+            raise ValueError(f"expected a bracket, got {bracket!r}")
+        found.append(Frame(TEXT.load(name), bracket, TEXTS.load(keys)))
+    return found
+
+
+_FRAMES: Final = Kind(
+    lambda frames: [[frame.name, frame.bracket, list(frame.keys)] for frame in frames],
+    _load_frames,
+)
+
+
+class Frames(State):
     """The frames that are open, and `key`, the parameter in the making in the innermost one."""
 
     __slots__ = ("_open", "kept", "key")
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (("key", TEXT), ("_open", _FRAMES))
 
     def __init__(self) -> None:
         self._open = [Frame("", "{")]
@@ -56,37 +77,32 @@ class Frames:
             keys[self.key] = None
             self.kept += len(self.key)
 
-    def schema(self, engine: Engine) -> ValueType | None:
+    def schema(self, region: Region) -> ValueType | None:
         """What the schema says of the parameter in the making."""
-        type = self._inner_type(engine)
+        type = self._inner_type(region)
         if type is None:
             return None
         return type.items if self.inner.bracket == "[" else type.property(self.key)
 
-    def awaits(self, engine: Engine, key: str) -> bool:
+    def awaits(self, region: Region, key: str) -> bool:
         """Whether the schema declares this key in the innermost frame and it has not been given."""
         if key in self.inner.keys:
             return False
-        type = self._inner_type(engine)
+        type = self._inner_type(region)
         return type is not None and key in type.keys
 
-    def declares(self, engine: Engine, key: str) -> bool:
+    def declares(self, region: Region, key: str) -> bool:
         """Whether the schema declares this key in the innermost frame, or says nothing of its keys."""
-        type = self._inner_type(engine)
+        type = self._inner_type(region)
         return type is None or not type.keys or key in type.keys
 
-    def _inner_type(self, engine: Engine) -> ValueType | None:
-        type = engine.tool.type if engine.tool is not None else None
+    def _inner_type(self, region: Region) -> ValueType | None:
+        type = region.call.tool.type if region.call.tool is not None else None
         for outer, frame in zip(self._open, self._open[1:], strict=False):
             if type is not None:
                 type = type.items if outer.bracket == "[" else type.property(frame.name)
         return type
 
-    def save(self) -> list[object]:
-        return [self.key, [[frame.name, frame.bracket, list(frame.keys)] for frame in self._open]]
-
-    def load(self, saved: list[object]) -> None:
-        key, frames = saved
-        self.key = str(key)
-        self._open = [Frame(*frame) for frame in frames]  # type: ignore[attr-defined]
+    def load(self, saved: object) -> None:
+        super().load(saved)
         self.kept = sum(len(key) for frame in self._open for key in frame.keys)

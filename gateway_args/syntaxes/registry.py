@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from .framed import Framed
 from .gemma import Gemma
-from .json import Json
-from .python import Python
-from .python_objects import PythonObjects
+from .objects import Json, PythonObjects
+from .python_calls import Python
 from .tagged import Tagged
 
 if TYPE_CHECKING:

@@ -12,21 +12,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..engine.program import Words, skip_space
-from . import tags
-from .base import MORE, NO, YES, Bound, Reader, Syntax
-from .header import Header, first_match
-from .scanning import layout
+from .base import BoundSyntax, Reader, Syntax
+from .pattern import Closer, Match, Pattern, first_match, tag_problem
+from .scanning import MORE, NO, YES, Verdict, Words, either, layout
 from .tagged_reader import TaggedReader
-from .tags import CloserPattern, TagPattern, half
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..engine.engine import Engine
-    from ..engine.program import Stage
-    from .header import Found
-    from .tags import Tag
+    from .region import Markers, Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,7 @@ class Tagged(Syntax):
         if not self.parameter:
             return "parameter", "missing; how a parameter is opened"
         for n, pattern in enumerate(self.parameter):
-            if problem := tags.check(pattern):
+            if problem := tag_problem(pattern):
                 return f"parameter[{n}]", problem
         if not self.value_close:
             return "value_close", "missing; how a value is closed"
@@ -87,7 +81,7 @@ class Tagged(Syntax):
             return ("around" if self.around.strip(" \t\n\r") else "between"), "layout is white space only"
         return None
 
-    def bind(self, spell: Callable[[str], str]) -> Bound:
+    def bind(self, spell: Callable[[str], str]) -> BoundSyntax:
         return BoundTagged(self, spell)
 
 
@@ -101,12 +95,11 @@ class Stops:
         self.firsts: Final = re.compile("[" + re.escape(self.words.firsts) + "]")
 
 
-class BoundTagged(Bound):
+class BoundTagged(BoundSyntax):
     """Tagged calls, ready to run."""
 
     __slots__ = (
         "_stops",
-        "any_closer",
         "closer",
         "headers",
         "layout",
@@ -120,81 +113,70 @@ class BoundTagged(Bound):
     def __init__(self, syntax: Tagged, spell: Callable[[str], str]) -> None:
         super().__init__()
         self.syntax: Final = syntax
-        self.headers: Final = tuple(Header(pattern, spell) for pattern in syntax.header)
-        self.parameters: Final = tuple(TagPattern(pattern, spell, syntax.entities) for pattern in syntax.parameter)
+        self.headers: Final = tuple(Pattern(pattern, spell) for pattern in syntax.header)
+        self.parameters: Final = tuple(
+            Pattern(pattern, spell, tag=True, entities=syntax.entities) for pattern in syntax.parameter
+        )
         self.value_open: Final = spell(syntax.value_open)
-        self.closer: Final = CloserPattern(syntax.value_close, spell)
-        named = "{name}" in syntax.value_close
-        self.any_closer: Final = TagPattern(syntax.value_close, spell) if named else None  # of whatever parameter
+        self.closer: Final = Closer(syntax.value_close, spell)
         self.quotes: Final = tuple(spell(text) for text in syntax.quotes)
         self.layout: Final = syntax.around or syntax.between
         self.reserved: Final = Words(spell(text) for text in syntax.reserved)
         self._stops: Final[dict[str, Stops]] = {}
 
-    def begins(self, engine: Engine, at: int) -> int:
-        first = skip_space(engine.buf, at)
-        if first - at > engine.limits.max_layout:
-            return NO
-        if first == len(engine.buf):
-            return MORE
-        code, found = self.header(engine, first)
-        if engine.stage.kind == "wrapper":  # nothing but a call can stand there: its first characters confirm it
-            return YES if engine.final and code == MORE else code
+    def begins(self, region: Region, at: int, inside: Markers) -> Verdict:
+        verdict, first = layout(region.text, at, region.limits.max_layout)
+        if verdict != YES:
+            return verdict
+        verdict, found = self.header(region, first)
+        if region.markers.section:  # nothing but a call can stand there: its first characters confirm it
+            return YES if region.final and verdict == MORE else verdict
         if found is not None and found.tail == found.end:
-            return self._name_ends(engine, found.end, first == at)
-        return code
+            return self._name_ends(region, found.end, first == at, inside)
+        return verdict
 
-    def _name_ends(self, engine: Engine, at: int, close: bool) -> int:
+    def _name_ends(self, region: Region, at: int, close: bool, inside: Markers) -> Verdict:
         """Whether a name that no text of the header ends is over: by the next tag, or the template's white space.
 
         White space alone is too little for a name that is not `close` to the opener: prose has that.
         """
-        buf = engine.buf
-        verdict, first = layout(buf, at, engine.limits.max_layout)
-        if close and self.syntax.between and self.syntax.between in buf[at:first]:
+        verdict, first = layout(region.text, at, region.limits.max_layout)
+        if close and self.syntax.between and self.syntax.between in region.text[at:first]:
             return YES
         if verdict != YES:
             return verdict
-        code = self.opens(engine, first)
-        start, _, whole = engine.entered.words.at(buf, first, engine.final)
-        if code == YES or whole:
-            return YES
-        return MORE if code == MORE or start < len(buf) else NO
+        return either(self.opens(region, first), inside.words.at(region.text, first, region.final)[0])
 
-    def header(self, engine: Engine, at: int) -> tuple[int, Found | None]:
-        """The header at this offset of `engine.buf`, if there is one; MORE also where the output cuts it short."""
-        return first_match(self.headers, engine.buf, at, False, engine.limits.max_name)
+    def header(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
+        """The header at this offset, if there is one; MORE also where the output cuts it short."""
+        return first_match(self.headers, region.text, at, region.limits)
 
-    def opens(self, engine: Engine, at: int) -> int:
+    def opens(self, region: Region, at: int) -> Verdict:
         """Whether a parameter's opener begins at this offset."""
-        more = NO
+        verdict: Verdict = NO
         for pattern in self.parameters:
-            if engine.buf.startswith(pattern.first, at):
-                return YES
-            more = max(more, half(engine.buf, at, pattern.first))
-        return more
+            verdict = either(verdict, pattern.begins(region.text, at))
+        return verdict
 
-    def parameter(self, engine: Engine, at: int, final: bool) -> tuple[int, Tag | None]:
+    def parameter(self, region: Region, at: int, final: bool) -> tuple[Verdict, Match | None]:
         """The parameter's opener at this offset, if there is one; the first pattern that matches counts."""
-        for pattern in self.parameters:
-            code, tag = pattern.match(engine.buf, at, engine.limits, final)
-            if code != NO:
-                return code, tag
-        return NO, None
+        return first_match(self.parameters, region.text, at, region.limits, final)
 
-    def stops(self, stage: Stage, quoted: bool) -> Stops:
-        name = self.quotes[1] if quoted else stage.name
-        found = self._stops.get(name)
-        if found is None:
-            found = self._stops[name] = Stops([self.quotes[1]] if quoted else [*self._tags(), *stage.chain[0].words])
-        return found
+    def stops(self, markers: Markers, quoted: bool) -> Stops:
+        """Where a value may end in this state; between quotes it is the second of them alone."""
+        if quoted:
+            return self._found(self.quotes[1], lambda: [self.quotes[1]])
+        return self._found(markers.name, lambda: [*self._tags(), *markers.closers[0].words])
 
-    def tags(self, stage: Stage) -> Words:
+    def tags(self, markers: Markers) -> Words:
         """What may begin a tag or a marker between parameters."""
-        found = self._stops.get("\n" + stage.name)
+        return self._found("\n" + markers.name, lambda: [*self._tags(), *markers.words.words]).words
+
+    def _found(self, key: str, words: Callable[[], list[str]]) -> Stops:
+        found = self._stops.get(key)
         if found is None:
-            found = self._stops["\n" + stage.name] = Stops([*self._tags(), *stage.words.words])
-        return found.words
+            found = self._stops[key] = Stops(words())
+        return found
 
     def _tags(self) -> list[str]:
         return [self.closer.first, *(pattern.first for pattern in self.parameters), *self.reserved.words]

@@ -1,38 +1,40 @@
 """Reads one call in tags: its header, then parameter after parameter, each value written as soon as it may be.
 
-What has been read and may still be undecided is small (a tag, a chain of closers), but for a value that must be whole
-before it is written, which waits with the engine.
+What has been read and may still be undecided is small (a tag, a chain of closers), but for a value that must be complete
+before it is written, which waits with the region.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from ..engine.program import skip_space
 from ..events import Why
-from .arguments import Arguments
-from .base import BROKE, DONE, MARKER, MORE, NO, YES, Reader
-from .endings import CLOSER, IMPLIED, ending, followed, foreign
+from ..strict_json.literals import json_string
+from .base import Reader
+from .endings import ending, followed, foreign
 from .frames import Frames
-from .literals import json_string
-from .tags import half
-from .values import HELD, REFUSED, TEXT, Value, form_of, is_scalar
+from .region import BROKE, DONE, GO, MARKER, WAIT, Progress
+from .scanning import MORE, NO, PRIVATE, YES, Verdict, either, layout, literal, skip_space
+from .state import FLAG, TEXT, Kind, choice, optional, part
+from .values.json_value import JsonValue
+from .values.tag_value import HELD, REFUSED, TagValue, form_of, is_scalar
+from .values.tag_value import TEXT as STRING
 
 if TYPE_CHECKING:
-    from ..engine.engine import Engine
     from ..schema.value_types import ValueType
+    from .region import Region
     from .tagged import BoundTagged, Stops
 
-# Where a reader stands.
-_HEADER: Final = 0
-_BODY: Final = 1  # behind the header: the call has not started
-_GAP: Final = 2  # between parameters
-_KEYED: Final = 3  # behind a key whose value has a tag of its own
-_OPENED: Final = 4  # where a value's text begins
-_VALUE: Final = 5
-_JSON: Final = 6  # the body is a JSON object
-_OVER: Final = 7
-_STRAY: Final = 8  # in text behind a value that its first closer ended
+# Where reading stands.
+_HEADER: Final = "header"
+_BODY: Final = "body"  # behind the header: the call has not started
+_GAP: Final = "gap"  # between parameters
+_KEYED: Final = "keyed"  # behind a key whose value has a tag of its own
+_OPENED: Final = "opened"  # where a value's text begins
+_VALUE: Final = "value"
+_JSON: Final = "json"  # the body is a JSON object
+_STRAY: Final = "stray"  # in text behind a value that its first closer ended
+_OVER: Final = "over"
 
 
 class TaggedReader(Reader):
@@ -45,8 +47,8 @@ class TaggedReader(Reader):
         "_id",
         "_line",
         "_name",
-        "_place",
         "_quoted",
+        "_state",
         "_stops",
         "_stray",
         "_type",
@@ -54,362 +56,362 @@ class TaggedReader(Reader):
         "_wrapped",
     )
 
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
+        ("_state", choice(_HEADER, _BODY, _GAP, _KEYED, _OPENED, _VALUE, _JSON, _STRAY, _OVER)),
+        ("_name", TEXT),
+        ("_id", optional(TEXT)),
+        ("_frames", part(Frames)),
+        ("_type", optional(TEXT)),
+        ("_value", part(TagValue)),
+        ("_quoted", FLAG),
+        ("_wrapped", FLAG),
+        ("_line", FLAG),
+        ("_stray", FLAG),
+        ("_args", optional(part(JsonValue))),
+        ("complete", FLAG),
+    )
+
     def __init__(self, bound: BoundTagged) -> None:
-        self._bound = bound
-        self._place = _HEADER
+        self._bound: Final = bound
+        self._state: str = _HEADER
         self._name = ""
         self._id: str | None = None
         self._frames = Frames()
         self._type: str | None = None  # what its attribute says
-        self._value = Value()
+        self._value = TagValue()
         self._quoted = False  # its text stands between quotes
         self._wrapped = False  # the template's white space stands before it
         self._stray = False  # a first closer ended the last value: what follows it is no end of the call
-        self._line = False  # the text before `engine.pos` ends a line
+        self._line = False  # the text before `region.pos` ends a line
         self._stops: Stops | None = None
-        self._args: Arguments | None = None
-        self.whole = False
+        self._args: JsonValue | None = None
+        self.complete = False
 
-    def read(self, engine: Engine) -> int:
-        code = YES
-        while code == YES:
-            place = self._place
-            if place == _VALUE:
-                code = self._read_value(engine)
-            elif place == _GAP:
-                code = self._gap(engine)
-            elif place == _OPENED:
-                code = self._opened(engine)
-            elif place == _KEYED:
-                code = self._keyed(engine)
-            elif place == _BODY:
-                code = self._body(engine)
-            elif place == _HEADER:
-                code = self._header(engine)
-            elif place == _JSON:
-                code = self._json(engine)
-            elif place == _STRAY:
-                code = self._skip(engine)
+    def read(self, region: Region) -> Progress:
+        code: Progress = GO
+        while code == GO:
+            state = self._state
+            if state == _VALUE:
+                code = self._read_value(region)
+            elif state == _GAP:
+                code = self._gap(region)
+            elif state == _OPENED:
+                code = self._opened(region)
+            elif state == _KEYED:
+                code = self._keyed(region)
+            elif state == _BODY:
+                code = self._body(region)
+            elif state == _HEADER:
+                code = self._header(region)
+            elif state == _JSON:
+                code = self._json(region)
+            elif state == _STRAY:
+                code = self._skip(region)
             else:
                 return DONE
         return code
 
-    def _broke(self, engine: Engine, why: Why) -> int:
-        engine.why = why
-        return BROKE
-
     # ------------------------------------------------------------------------- before the call
 
-    def _header(self, engine: Engine) -> int:
+    def _header(self, region: Region) -> Progress:
         """The opener was confirmed by a header that matches."""
-        code, found = self._bound.header(engine, skip_space(engine.buf, engine.pos))
+        verdict, found = self._bound.header(region, skip_space(region.text, region.pos))
         if found is None:
-            return MORE if code == MORE else self._broke(engine, Why.SHAPE)
+            return WAIT if verdict == MORE else region.fail(Why.SHAPE)
         self._name = found.name
         self._id = found.id or None
-        engine.pos = found.end
-        self._place = _BODY
-        return YES
+        region.advance(found.end)
+        self._state = _BODY
+        return GO
 
-    def _body(self, engine: Engine) -> int:
+    def _body(self, region: Region) -> Progress:
         """Behind the header: the call starts before a parameter or its end."""
-        buf = engine.buf
-        at = skip_space(buf, engine.pos)
-        if at - engine.pos > engine.limits.max_layout:
-            return self._broke(engine, Why.SHAPE)
-        if at == len(buf):
-            return MORE
-        marker, opens = engine.marker_at(at), self._bound.opens(engine, at)
-        self._place = _GAP
-        if self._bound.syntax.json_body and buf[at] == "{" and opens == NO:
-            opens = YES
-            self._place = _JSON
-        if marker != YES and opens != YES:
-            self._place = _BODY
-            more = MORE in (marker, opens) and not engine.final
-            return MORE if more else self._broke(engine, Why.SHAPE)
-        return YES if engine.start_call(self._name, engine.pos, self._id) else BROKE
+        verdict, at = layout(region.text, region.pos, region.limits.max_layout)
+        if verdict != YES:
+            return WAIT if verdict == MORE else region.fail(Why.SHAPE)
+        opens = self._bound.opens(region, at)
+        json = self._bound.syntax.json_body and region.text[at] == "{" and opens == NO
+        verdict = YES if json else either(region.marker(at), opens)
+        if verdict != YES:
+            return WAIT if verdict == MORE and not region.final else region.fail(Why.SHAPE)
+        self._state = _JSON if json else _GAP
+        why = region.start_call(self._name, region.pos, self._id)
+        return GO if why is None else region.fail(why)
 
-    def _json(self, engine: Engine) -> int:
+    def _json(self, region: Region) -> Progress:
         if self._args is None:
-            self._args = Arguments(engine.limits.max_depth)
-            self._args.started = True
-        code = self._args.read(engine)
-        self.whole = self._args.whole
+            self._args = JsonValue(region.limits.max_depth, started=True)
+        code = self._args.read(region)
+        self.complete = self._args.complete
         if code == DONE:
-            self._place = _OVER
+            self._state = _OVER
         return code
 
     # ------------------------------------------------------------------------------ between parameters
 
-    def _gap(self, engine: Engine) -> int:
+    def _gap(self, region: Region) -> Progress:
         bound = self._bound
-        buf = engine.buf
-        at = engine.pos = skip_space(buf, engine.pos)
-        engine.drop(at, Why.ENVELOPE)
-        if at == len(buf):
-            return MORE
-        final = engine.final
-        code, row = engine.row_at(at, final)
-        if row is not None:
-            if len(self._frames) == 1 and row.own and row.marker.name in engine.program.format.closer_names:
-                return self._finish(engine)
-            return MARKER
-        inner = len(self._frames) > 1
+        text = region.text
+        at = skip_space(text, region.pos)
+        region.advance(at)
+        region.consume(at, Why.ENVELOPE)
+        if at == len(text):
+            return WAIT
+        marker = region.marker(at)
+        if marker == YES:
+            return self._finish(region) if len(self._frames) == 1 and region.closer(at) else MARKER
         # A tag that the end of the output cuts short is one all the same.
-        closes, end = bound.closer.match(buf, at, self._frames.inner.name, False)
+        closes, end = bound.closer.match(text, at, self._frames.inner.name, False)
         if closes == YES:
-            engine.pos = end
-            if not inner:
-                engine.spoil(end, Why.STRAY)
-                return YES
+            region.advance(end)
+            if len(self._frames) == 1:
+                region.malformed(end, Why.STRAY)
+                return GO
             frame = self._frames.pop()
-            return YES if self._value.send(engine, "}" if frame.bracket == "{" else "]", end) else BROKE
-        opens, tag = bound.parameter(engine, at, False)
+            return GO if self._value.send(region, "}" if frame.bracket == "{" else "]", end) else BROKE
+        opens, tag = bound.parameter(region, at, False)
         if tag is not None:
-            engine.pos = tag.end
+            region.advance(tag.end)
             self._frames.key = tag.name
             self._type = tag.type
             self._stray = False
-            self._place = _KEYED
-            return YES if bound.value_open else self._begin(engine)
-        half_marker = final and engine.row_at(at, False)[0] == MORE
-        if half_marker or MORE in (code, closes, opens):
-            return MORE
+            self._state = _KEYED
+            return GO if bound.value_open else self._begin(region)
+        if either(region.marker(at, cut=True), closes, opens) == MORE:
+            return WAIT
         if not self._stray:
-            return self._broke(engine, Why.SHAPE)
-        reserved, further = foreign(engine, bound, self._frames, at)
+            return region.fail(Why.SHAPE)
+        reserved, further = foreign(region, bound, self._frames, at)
         if reserved != NO:
-            return MORE if reserved == MORE else self._broke(engine, Why.SHAPE)
-        engine.pos = further
-        engine.spoil(further, Why.STRAY)
-        self._place = _STRAY
-        return YES
+            return WAIT if reserved == MORE else region.fail(Why.SHAPE)
+        region.advance(further)
+        region.malformed(further, Why.STRAY)
+        self._state = _STRAY
+        return GO
 
-    def _skip(self, engine: Engine) -> int:
+    def _skip(self, region: Region) -> Progress:
         """Text up to the next tag or marker is stray."""
-        start, _, whole = self._bound.tags(engine.stage).find(engine.buf, engine.pos, engine.final)
-        engine.pos = start
-        engine.spoil(start, Why.STRAY)
-        if not whole:
-            return MORE
-        self._place = _GAP
-        return YES
+        verdict, start, _ = self._bound.tags(region.markers).find(region.text, region.pos, region.final)
+        region.advance(start)
+        region.malformed(start, Why.STRAY)
+        if verdict != YES:
+            return WAIT
+        self._state = _GAP
+        return GO
 
-    def _finish(self, engine: Engine) -> int:
-        """The call's own closer stands at `engine.pos`."""
-        if not self._value.send(engine, "}" if self._frames.inner.keys else "{}", engine.pos):
+    def _finish(self, region: Region) -> Progress:
+        """The call's own closer stands at `region.pos`."""
+        if not self._value.send(region, "}" if self._frames.inner.keys else "{}", region.pos):
             return BROKE
-        self.whole = True
-        self._place = _OVER
+        self.complete = True
+        self._state = _OVER
         return DONE
 
-    def _keyed(self, engine: Engine) -> int:
+    def _keyed(self, region: Region) -> Progress:
         """Behind a key: its value's tag, or, where that is missing, the value."""
         bound = self._bound
-        buf = engine.buf
-        at = skip_space(buf, engine.pos)
-        if at - engine.pos <= engine.limits.max_layout:
-            if at == len(buf):
-                return MORE
-            if buf.startswith(bound.value_open, at):
-                engine.pos = at + len(bound.value_open)
-                return self._begin(engine)
-            codes = (
-                half(buf, at, bound.value_open),
-                engine.row_at(at, False)[0],
-                bound.opens(engine, at),
-                bound.closer.match(buf, at, self._frames.key, False)[0],
+        text = region.text
+        verdict, at = layout(text, region.pos, region.limits.max_layout)
+        if verdict == MORE:
+            return WAIT
+        if verdict == YES:
+            opens = literal(text, at, bound.value_open)
+            if opens == YES:
+                region.advance(at + len(bound.value_open))
+                return self._begin(region)
+            verdict = either(
+                opens,
+                region.marker(at, cut=True),
+                bound.opens(region, at),
+                bound.closer.match(text, at, self._frames.key, False)[0],
             )
-            if YES in codes:
-                return self._broke(engine, Why.SHAPE)
-            if MORE in codes:
-                return MORE
-        return self._begin(engine)
+            if verdict != NO:
+                return WAIT if verdict == MORE else region.fail(Why.SHAPE)
+        return self._begin(region)
 
-    def _begin(self, engine: Engine) -> int:
-        """A value begins at `engine.pos`: write its key, unless it has one already."""
+    def _begin(self, region: Region) -> Progress:
+        """A value begins at `region.pos`: write its key, unless it has one already."""
         frame = self._frames.inner
         key = self._frames.key
         listed = frame.bracket == "["
-        self._place = _OPENED
+        self._state = _OPENED
         if key in frame.keys and not listed:
-            engine.spoil(engine.pos, Why.DUPLICATE)
+            region.malformed(region.pos, Why.DUPLICATE)
             self._value.begin(REFUSED)
-            return YES
+            return GO
         if listed and key != "item":
-            return self._broke(engine, Why.SHAPE)
+            return region.fail(Why.SHAPE)
         lead = ", " if frame.keys else frame.bracket
-        if not self._value.send(engine, lead if listed else f"{lead}{json_string(key)}: ", engine.pos):
+        if not self._value.send(region, lead if listed else f"{lead}{json_string(key)}: ", region.pos):
             return BROKE
         self._frames.give()
-        self._value.begin(self._form(engine), is_scalar(self._frames.schema(engine)))
-        return YES if self._frames.kept <= engine.limits.max_held else self._broke(engine, Why.LIMIT)
+        self._value.begin(self._form(region), is_scalar(self._frames.schema(region)))
+        return GO if self._frames.kept <= region.limits.max_held else region.fail(Why.LIMIT)
 
-    def _form(self, engine: Engine) -> int:
+    def _form(self, region: Region) -> str:
         if self._type is not None:
-            return TEXT if self._type in self._bound.syntax.text_types else HELD
-        return form_of(self._frames.schema(engine))
+            return STRING if self._type in self._bound.syntax.text_types else HELD
+        return form_of(self._frames.schema(region))
 
     # ---------------------------------------------------------------------------------- values
 
-    def _opened(self, engine: Engine) -> int:
+    def _opened(self, region: Region) -> Progress:
         """Where a value's text begins: what it holds, and the template's white space before it."""
         bound = self._bound
-        buf = engine.buf
-        at = engine.pos
-        if bound.syntax.nested and self._value.form not in (TEXT, REFUSED):
-            first = skip_space(buf, at)
-            if first - at <= engine.limits.max_layout:
-                opens = MORE if first == len(buf) else bound.parameter(engine, first, engine.final)[0]
-                if opens == YES:
-                    return self._nest(engine)
-                if opens == MORE and not engine.final:
-                    return MORE
+        text = region.text
+        at = region.pos
+        if bound.syntax.nested and self._value.form not in (STRING, REFUSED):
+            opens, first = layout(text, at, region.limits.max_layout)
+            if opens == YES:
+                opens = bound.parameter(region, first, region.final)[0]
+            if opens == YES:
+                return self._nest(region)
+            if opens == MORE and not region.final:
+                return WAIT
         around = bound.syntax.around
         size = 0
-        while size < len(around) and buf.startswith(around[size], at + size):
+        while size < len(around) and text.startswith(around[size], at + size):
             size += 1
-        if size < len(around) and at + size == len(buf) and not engine.final:
-            return MORE
+        if size < len(around) and at + size == len(text) and not region.final:
+            return WAIT
         if bound.syntax.inline and size:
-            alone = self._alone(engine, at + size)
+            alone = self._alone(region, at + size)
             if alone == MORE:
-                return MORE
+                return WAIT
             size = size if alone == YES else 0
         self._quoted = False
         if bound.quotes and not size:
-            if buf.startswith(bound.quotes[0], at):
+            quote = literal(text, at, bound.quotes[0], region.final)
+            if quote == MORE:
+                return WAIT
+            if quote == YES:
                 self._quoted = True
                 if self._value.form not in (REFUSED, HELD):  # a type that admits no string is read all the same
-                    self._value.begin(TEXT)
+                    self._value.begin(STRING)
                 size = len(bound.quotes[0])
-            elif half(buf, at, bound.quotes[0]) == MORE and not engine.final:
-                return MORE
-        engine.pos = at + size
+        region.advance(at + size)
         if self._value.form == REFUSED:
-            engine.spoil(engine.pos, Why.DUPLICATE)
+            region.malformed(region.pos, Why.DUPLICATE)
         else:
-            engine.drop(engine.pos, Why.ENVELOPE if self._quoted else Why.LAYOUT)
+            region.consume(region.pos, Why.ENVELOPE if self._quoted else Why.LAYOUT)
         self._wrapped = bool(around) and size == len(around) and not self._quoted
         self._line = self._wrapped and around.endswith("\n")
-        self._stops = bound.stops(engine.stage, self._quoted)
-        self._value.opens(engine, engine.limits.max_depth)
-        self._place = _VALUE
-        return YES
+        self._stops = bound.stops(region.markers, self._quoted)
+        self._value.opens(region.limits.max_depth)
+        self._state = _VALUE
+        return GO
 
-    def _alone(self, engine: Engine, at: int) -> int:
+    def _alone(self, region: Region, at: int) -> Verdict:
         """Whether the value at `at` is one short line, the template's white space and the closer."""
-        buf = engine.buf
+        text = region.text
         around = self._bound.syntax.around
-        limit = at + engine.limits.max_layout
-        stop = buf.find(around, at, limit)
+        limit = at + region.limits.max_layout
+        stop = text.find(around, at, limit)
         if stop < 0:
-            return NO if engine.final or len(buf) >= limit else MORE
-        code, end = self._bound.closer.match(buf, stop + len(around), self._frames.key, engine.final)
-        return followed(engine, self._bound, self._frames, end) if code == YES else code
+            return NO if region.final or len(text) >= limit else MORE
+        verdict, end = self._bound.closer.match(text, stop + len(around), self._frames.key, region.final)
+        return followed(region, self._bound, self._frames, end) if verdict == YES else verdict
 
-    def _nest(self, engine: Engine) -> int:
+    def _nest(self, region: Region) -> Progress:
         """The parameter's value is written as parameters of its own."""
-        if len(self._frames) >= engine.limits.max_depth:
-            return self._broke(engine, Why.LIMIT)
-        type = self._frames.schema(engine)
-        tag = self._bound.parameter(engine, skip_space(engine.buf, engine.pos), engine.final)[1]
+        if len(self._frames) >= region.limits.max_depth:
+            return region.fail(Why.LIMIT)
+        type = self._frames.schema(region)
+        tag = self._bound.parameter(region, skip_space(region.text, region.pos), region.final)[1]
         listed = tag is not None and tag.name == "item"
         if type is not None and listed:
             listed = type.admits("array") and "item" not in type.keys
         self._frames.push("[" if listed else "{")
-        self._place = _GAP
-        return YES
+        self._state = _GAP
+        return GO
 
-    def _read_value(self, engine: Engine) -> int:
+    def _read_value(self, region: Region) -> Progress:
         stops = self._stops
         if stops is None:  # taken up from a snapshot
-            stops = self._stops = self._bound.stops(engine.stage, self._quoted)
-        buf = engine.buf
-        at = engine.pos
-        verdict, how, end = NO, CLOSER, 0
-        further = at
-        while True:
-            at, _, whole = stops.words.find(buf, further, engine.final)
-            if at == len(buf):
+            stops = self._stops = self._bound.stops(region.markers, self._quoted)
+        text = region.text
+        at = further = region.pos
+        verdict: Verdict = NO
+        while verdict == NO:
+            verdict, at, _ = stops.words.find(text, further, region.final)
+            if verdict == NO:
                 break
             further = at + 1
-            if whole:
-                line = buf[at - 1] == "\n" if at > engine.pos else self._line
-                verdict, how, end = ending(engine, self._bound, self._frames, self._value, self._quoted, line, at)
+            if verdict == YES:
+                line = text[at - 1] == "\n" if at > region.pos else self._line
+                verdict, implied, end = ending(
+                    region, self._bound, self._frames, self._value, self._quoted, line, at
+                )
+                if verdict == YES:
+                    return self._close(region, at, implied, end)
                 if verdict == NO and not self._quoted:
-                    reserved, further = foreign(engine, self._bound, self._frames, at)
-                    if reserved == YES:
-                        if self._value.grow(engine, at, self._bound.syntax.python):
-                            engine.why = Why.SHAPE
-                        return BROKE
-                    verdict = reserved
-            else:
-                verdict = MORE
-            if verdict != NO:
-                break
-        if verdict == YES:
-            return self._close(engine, at, how, end)
-        if not engine.final:
-            floor = max(engine.pos, at - len(self._bound.layout))
-            while at > floor and buf[at - 1] in self._bound.layout:
+                    verdict, further = foreign(region, self._bound, self._frames, at)
+                    if verdict == YES:
+                        return region.fail(Why.SHAPE) if self._grow(region, at) else BROKE
+        if not region.final:
+            floor = max(region.pos, at - len(self._bound.layout))
+            while at > floor and text[at - 1] in self._bound.layout:
                 at -= 1
-        if at > engine.pos:
-            self._line = buf[at - 1] == "\n"
-            if not self._value.grow(engine, at, self._bound.syntax.python):
+        if at > region.pos:
+            self._line = text[at - 1] == "\n"
+            if not self._grow(region, at):
                 return BROKE
-        if engine.mark == len(engine.buf) and self._value.plain(engine):
-            engine.plain = self
-        return MORE
+        if region.held == 0 and self._value.hot(region):
+            region.hot(self)
+        return WAIT
 
-    def run_on(self, engine: Engine, text: str) -> bool:
-        """The hot path, for text of a string that holds nothing which could end it, or be layout before its end."""
+    def _grow(self, region: Region, end: int) -> bool:
+        return self._value.grow(region, end, self._bound.syntax.python)
+
+    def run_on(self, text: str) -> tuple[str, int] | None:
+        """The hot path, for text of a string that holds nothing which could end it."""
         stops = self._stops
-        if (
-            stops is None
-            or not (text.isascii() or text.isprintable())
-            or text[-1] in self._bound.layout
-            or stops.firsts.search(text) is not None
-        ):
-            return False
-        self._line = text[-1] == "\n"
-        self._value.run_on(engine, text)
-        return True
+        if stops is None or stops.firsts.search(text) is not None:
+            return None
+        if not text.isascii() and PRIVATE.search(text) is not None:
+            return None
+        layout = self._bound.layout
+        end = len(text)
+        floor = end - len(layout)
+        while end > floor and end > 0 and text[end - 1] in layout:
+            end -= 1
+        if end == 0:
+            return None
+        self._line = text[end - 1] == "\n"
+        return self._value.run_on(text[:end]), end
 
-    def _close(self, engine: Engine, at: int, how: int, end: int) -> int:
+    def _close(self, region: Region, at: int, implied: bool, end: int) -> Progress:
         """The value's text ends at `at`, where its closer stands (up to `end`) or should."""
         bound = self._bound
-        buf = engine.buf
-        layout = bound.syntax.around if how == CLOSER else bound.layout
-        if self._quoted or (how == CLOSER and bound.syntax.inline and not self._wrapped):
+        text = region.text
+        layout = bound.layout if implied else bound.syntax.around
+        if self._quoted or (not implied and bound.syntax.inline and not self._wrapped):
             layout = ""
         size = 0
-        while size < min(len(layout), at - engine.pos) and buf[at - 1 - size] == layout[-1 - size]:
+        while size < min(len(layout), at - region.pos) and text[at - 1 - size] == layout[-1 - size]:
             size += 1
         value = self._value
-        python = bound.syntax.python
-        type = None if self._type is not None else self._frames.schema(engine)
-        depth = engine.limits.max_depth - len(self._frames)
-        shift = engine.done + engine.held - engine.mark  # `buf` may be put together anew
-        if not value.close(engine, at - size, type, python, depth, self._empty(type)):
+        type = None if self._type is not None else self._frames.schema(region)
+        depth = region.limits.max_depth - len(self._frames)
+        length = len(text)
+        if not value.close(region, at - size, type, bound.syntax.python, depth, self._empty(type)):
             return BROKE
-        shift -= engine.done + engine.held - engine.mark
+        shift = len(region.text) - length  # the text may be put together anew
         at += shift
         end += shift
-        self._place = _GAP
-        self._stray = how == CLOSER and value.form == HELD
-        engine.pos = at if how == IMPLIED else end
+        self._state = _GAP
+        self._stray = not implied and value.form == HELD
+        region.advance(at if implied else end)
         if value.form == REFUSED:
-            engine.spoil(engine.pos, Why.DUPLICATE)
+            region.malformed(region.pos, Why.DUPLICATE)
         else:
-            engine.drop(at, Why.LAYOUT)
-            if value.closing and not value.send(engine, value.closing, engine.pos):
+            region.consume(at, Why.LAYOUT)
+            if value.closing and not value.send(region, value.closing, region.pos):
                 return BROKE
-            engine.drop(engine.pos, Why.ENVELOPE)
-        if how == IMPLIED:
-            engine.imply_close()
-        return YES
+            region.consume(region.pos, Why.ENVELOPE)
+        if implied:
+            region.consume(region.pos, Why.IMPLICIT_CLOSE)
+        return GO
 
     def _empty(self, type: ValueType | None) -> str:
         """What an empty nested value stands for: the template writes empty lists and objects so, and null in lists."""
@@ -422,39 +424,8 @@ class TaggedReader(Reader):
 
     # ------------------------------------------------------------------------------
 
-    def cut(self, engine: Engine) -> None:
-        if self._place == _VALUE:
-            self._value.cut(engine, len(engine.buf))
+    def cut(self, region: Region) -> None:
+        if self._state == _VALUE:
+            self._value.cut(region, len(region.text))
         elif self._args is not None:
-            self._args.cut(engine)
-
-    def save(self) -> list[object]:
-        return [
-            self._place,
-            self._name,
-            self._id,
-            self._frames.save(),
-            self._type,
-            self._value.save(),
-            self._quoted,
-            self._wrapped,
-            self._line,
-            self._stray,
-            None if self._args is None else self._args.save(),
-            self.whole,
-        ]
-
-    def load(self, saved: list[object]) -> None:
-        place, name, id, frames, type, value, quoted, wrapped, line, stray, args, whole = saved
-        self._place = int(place)  # type: ignore[call-overload]
-        self._name = str(name)
-        self._id = None if id is None else str(id)
-        self._frames.load(frames)  # type: ignore[arg-type]
-        self._type = None if type is None else str(type)
-        self._value.load(value)  # type: ignore[arg-type]
-        self._quoted = bool(quoted)
-        self._wrapped = bool(wrapped)
-        self._line = bool(line)
-        self._stray = bool(stray)
-        self._args = None if args is None else Arguments.load(args)  # type: ignore[arg-type]
-        self.whole = bool(whole)
+            self._args.cut(region)

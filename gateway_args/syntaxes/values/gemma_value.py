@@ -1,0 +1,257 @@
+"""Gemma's own literals, written as JSON: `{k:<|"|>text<|"|>,n:42,l:[1,2],o:{x:true}}`.
+
+Keys are bare, strings stand between two equal delimiters that nothing escapes: all text up to the next delimiter is the
+string, and what follows it must be a comma or a closing bracket (a delimiter that stands for a quote in a text, or one
+whose other half is missing, breaks the arguments there; nothing is guessed). Strings and keys in JSON's quotes are
+read as JSON has them. Other values are numbers, `true`, `false`, `null` and Python's words, lists and objects.
+
+With `typed`, what stands between delimiters as an argument's value is typed by the tool's schema like a tag's text
+(`literals.as_json`): functiongemma writes numbers so too. Further in, it is a string.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from ...events import Why
+from ...strict_json.literals import as_json, json_string, json_string_fragment, read_json
+from ..region import GO, MARKER, WAIT, Progress
+from ..scanning import MORE, NO, SPACE, YES, Verdict, is_private, layout, literal
+from ..state import JOINED, TEXT, Kind
+from .escapes import ESCAPE, half_escape
+from .literal_value import STRING, TYPED, LiteralValue
+
+if TYPE_CHECKING:
+    from ...schema.value_types import ValueType
+    from ..region import Region
+
+_BARE_KEY: Final = re.compile(r"[^:,{}\[\]\"<\x00-\x1f\ud800-\udfff]+")
+_QUOTED: Final = re.compile(r'["\\\ud800-\udfff]')
+_QUOTED_KEY: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\[^\ud800-\udfff])*"')
+_HALF_QUOTED_KEY: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\[^\ud800-\udfff])*\\?\Z')
+_NULLS: Final = ("null", "None")
+
+
+@lru_cache(maxsize=64)
+def _special(first: str) -> re.Pattern[str]:
+    """What a run of text between delimiters stops at."""
+    return re.compile("[" + re.escape(first) + r"\ud800-\udfff]")
+
+
+class GemmaValue(LiteralValue):
+    """One object in Gemma's literals."""
+
+    __slots__ = ("_delimiter", "_key_now", "_kept", "_typed_values")
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
+        *LiteralValue.FIELDS,
+        ("_key_now", TEXT),
+        ("_kept", JOINED),
+    )
+
+    def __init__(self, delimiter: str, typed: bool) -> None:
+        super().__init__('"' + delimiter[0], python=False)
+        self._delimiter: Final = delimiter
+        self._typed_values: Final = typed
+        self._key_now = ""  # of the argument in flight
+        self._kept: list[str] = []  # its text, where it is written at its close
+
+    def _open_string(self, region: Region, at: int, prefix: str) -> tuple[Verdict, int]:
+        if region.text[at] == '"':
+            self._quote = '"'
+            return YES, at + 1
+        verdict = literal(region.text, at, self._delimiter, region.final)
+        if verdict == YES:
+            self._quote = self._delimiter
+            return YES, at + len(self._delimiter)
+        return verdict, at
+
+    def _begin_string(self, region: Region, start: int, written: str) -> None:
+        if not self._typed_values or self._quote == '"' or len(self._brackets) != 1:
+            super()._begin_string(region, start, written)
+            return
+        type = self._type(region)
+        if type is not None and type.only_string and not type.nullable:
+            super()._begin_string(region, start, written)
+            return
+        region.advance(start)
+        self._kept = []
+        self._atom_size = 0
+        self._state = TYPED
+
+    def _type(self, region: Region) -> ValueType | None:
+        tool = region.call.tool
+        return None if tool is None else tool.parameter(self._key_now)
+
+    def _plain(self, text: str) -> bool:
+        if self._quote == '"':
+            return _QUOTED.search(text) is None
+        return self._delimiter[0] not in text and _special(self._delimiter[0]).search(text) is None
+
+    def _string(self, region: Region) -> Progress:
+        text = region.text
+        quoted = self._quote == '"'
+        special = _QUOTED if quoted else _special(self._delimiter[0])
+        at = region.pos
+        end = len(text)
+        while True:
+            match = special.search(text, at)
+            stop = end if match is None else match.start()
+            if stop > at:
+                self._write_text(region, text[at:stop], stop)
+                region.advance(stop)
+                at = stop
+            if match is None:
+                return WAIT
+            char = text[at]
+            if quoted and char == '"':
+                self._string_over(region, at + 1)
+                return GO
+            if quoted and char == "\\":
+                escape = ESCAPE.match(text, at)
+                if escape is None:
+                    return WAIT if half_escape(text, at) else region.fail(Why.ARGUMENTS)
+                at = escape.end()
+                region.advance(at)
+                self._write(escape.group(), at)
+                continue
+            code, stop, said = self._character(region, at, quoted)
+            if code != GO:
+                return code
+            if said is None:
+                self._string_over(region, stop)
+                return GO
+            self._write(json_string_fragment(said), stop)
+            region.advance(stop)
+            at = stop
+
+    def _character(self, region: Region, at: int, quoted: bool) -> tuple[Progress, int, str | None]:
+        """What may begin a delimiter or be a marker: (GO, its end, the character), None in its place at a delimiter."""
+        if not quoted:
+            verdict = literal(region.text, at, self._delimiter, region.final)
+            if verdict == YES:
+                return GO, at + len(self._delimiter), None
+            if verdict == MORE:
+                return WAIT, at, ""
+        if not is_private(region.text[at]):
+            return GO, at + 1, region.text[at]
+        verdict = region.marker(at)
+        if verdict != NO:
+            return (MARKER if verdict == YES else WAIT), at, ""
+        return GO, at + 1, region.data(at, at + 1)
+
+    def _typed(self, region: Region) -> Progress:
+        """A value whose type decides what it is: held to its close."""
+        text = region.text
+        special = _special(self._delimiter[0])
+        type = self._type(region)
+        only_string = type is not None and type.only_string  # the text may be null
+        most = region.limits.max_held
+        at = region.pos
+        while True:
+            if only_string:
+                if not self._maybe_null():
+                    return self._as_string(region)
+                end = min(len(text), at + 1)
+            else:
+                end = min(len(text), at + max(0, most - self._atom_size))
+            match = special.search(text, at, end)
+            stop = end if match is None else match.start()
+            if stop > at:
+                self._keep(region, text[at:stop], stop)
+                at = stop
+            if match is None:
+                if at == len(text):
+                    return WAIT
+                if only_string or self._atom_size < most:
+                    continue
+                verdict = literal(text, at, self._delimiter, region.final)
+                if verdict == MORE:
+                    return WAIT
+                if verdict == YES:
+                    return self._close_typed(region, at + len(self._delimiter))
+                return self._overlong(region)
+            code, stop, said = self._character(region, at, False)
+            if code != GO:
+                return code
+            if said is None:
+                return self._close_typed(region, stop)
+            self._keep(region, said, stop)
+            at = stop
+
+    def _keep(self, region: Region, text: str, end: int) -> None:
+        self._kept.append(text)
+        self._atom_size += len(text)
+        region.advance(end)
+
+    def _maybe_null(self) -> bool:
+        """A string that may be null is sent as soon as it cannot be null any more."""
+        text = "".join(self._kept)
+        return any(null.startswith(text) for null in _NULLS)
+
+    def _overlong(self, region: Region) -> Progress:
+        """More text than may be held: a string, where a string may stand."""
+        type = self._type(region)
+        if type is None or type.admits("string"):
+            return self._as_string(region)
+        return region.fail(Why.LIMIT)
+
+    def _as_string(self, region: Region) -> Progress:
+        self._state = STRING
+        self._write('"' + json_string_fragment("".join(self._kept)), region.pos)
+        self._kept = []
+        return GO
+
+    def _close_typed(self, region: Region, end: int) -> Progress:
+        text = "".join(self._kept)
+        self._kept = []
+        written = as_json(text, self._type(region), python=True, max_depth=region.limits.max_depth - 1)
+        if written is None:
+            return region.fail(Why.LIMIT)
+        region.advance(end)
+        self._write(written, end)
+        self._value_over(region)
+        return GO
+
+    def _key(self, region: Region, at: int, char: str) -> Progress | None:
+        """A key and its colon, held together: bare, in JSON's quotes or between delimiters."""
+        text = region.text
+        bound = at + 6 * region.limits.max_name + 2
+        quoted = ""  # the key as it stands
+        if char == '"':
+            match = _QUOTED_KEY.match(text, at, bound)
+            if match is None:
+                half = _HALF_QUOTED_KEY.match(text, at, bound)
+                return WAIT if half is not None and half.end() < bound else None
+            value = read_json(match.group(), 1)
+            if value is None or value.json is None:
+                return None
+            quoted = value.json
+            key = str(json.loads(quoted))
+            end = match.end()
+        elif char == self._delimiter[0]:
+            verdict = literal(text, at, self._delimiter, region.final)
+            if verdict != YES:
+                return WAIT if verdict == MORE else None
+            start = at + len(self._delimiter)
+            stop = text.find(self._delimiter, start, start + bound - at)
+            if stop < 0:
+                return WAIT if len(text) < bound else None
+            key = region.data(start, stop)
+            end = stop + len(self._delimiter)
+        else:
+            bare = _BARE_KEY.match(text, at, at + region.limits.max_name + 1)
+            if bare is None or bare.end() - at > region.limits.max_name:
+                return None
+            key = bare.group().rstrip(SPACE)
+            end = bare.end()
+        verdict, colon = layout(text, end, region.limits.max_layout)
+        if verdict == MORE:
+            return WAIT
+        if verdict == NO or text[colon] != ":":
+            return None
+        if len(self._brackets) == 1 and self._skip is None:
+            self._key_now = key
+        return self._new_key(region, key, quoted or json_string(key), colon + 1)
