@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .events import Event
-    from .syntaxes.json import Json
+    from .syntaxes.objects import Json
     from .tools import Tools
 
 
@@ -40,7 +40,7 @@ class Assembler:
         limits: Limits = Limits(),  # noqa: B008  (immutable)
     ) -> None:
         from .formats.table import Format, State
-        from .syntaxes.json import Json
+        from .syntaxes.objects import Json
 
         states = {
             "content": State("content", "content", calls=("object",), bare="whole", then="after"),

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final, final
 
-from .engine.engine import TEXT, Engine
-from .engine.program import FIRST_PRIVATE
+from .engine.engine import Engine
 from .errors import LifecycleError
 from .events import CallArguments, CallStart, Content, Dropped, Event, Finish, IdKind, Why
 from .formats.table import Format
@@ -18,6 +17,7 @@ from .formats.turn import open_turn
 from .limits import Limits
 from .reading import Reading
 from .surrogates import SURROGATE, joined
+from .syntaxes.scanning import FIRST_PRIVATE
 from .tokens.detokenizer import Delta
 from .tools import Tools
 
@@ -107,24 +107,24 @@ class Parser:
     def _make_engine(self, by_id: frozenset[str], tools: Tools | None) -> Engine:
         start, undeclared, limits = self._options
         with_calls = tools is None or bool(tools)
-        program = self._format.program(by_id, with_calls)
-        return Engine(program, start or program.start, tools, limits, undeclared == "malformed")
+        compiled = self._format.compiled(by_id, with_calls)
+        return Engine(compiled, start or compiled.start, tools, limits, undeclared == "malformed")
 
     def _events(self) -> list[Event]:
         """What the engine has said, with an id for each call that starts in it.
 
         A `call_ids` that raises leaves all of it for the next call.
         """
-        engine = self._engine
-        while engine.unnamed:
-            start = engine.unnamed[0]
-            start.id, start.id_kind = self._id(start)
-            del engine.unnamed[0]
-        out = engine.out
-        engine.out = []
-        for event in out:
-            if type(event) is Dropped and event.why is Why.MARKER:
-                event.region = self._format.regions.get(event.text, "")
+        account = self._engine.account
+        while account.unnamed:
+            event = account.unnamed[0]
+            event.id, event.id_kind = self._id(event)
+            del account.unnamed[0]
+        out = account.out
+        account.out = []
+        for said in out:
+            if type(said) is Dropped and said.why is Why.MARKER:
+                said.region = self._format.regions.get(said.text, "")
         return out
 
     def _id(self, call: CallStart) -> tuple[str, IdKind]:
@@ -142,7 +142,7 @@ class Parser:
     @property
     def tools(self) -> Tools | None:
         """The request's tools, None when they are unknown."""
-        return self._engine.tools
+        return self._engine.account.call.tools
 
     # --------------------------------------------------------------------------------- feeding
 
@@ -154,25 +154,24 @@ class Parser:
         has been read by then, and its events come with the next one, an empty one too, or with `finish` called again.
         """
         engine = self._engine
-        plain = engine.plain
+        account = engine.account
         if (
-            plain is not None
+            account.hot_value is not None
             and isinstance(piece, str)
             and piece
             and not self._high
-            and engine.starts is None
-            and plain.run_on(engine, piece)
+            and account.starts is None
+            and account.run_on(piece)
         ):
-            if engine.plain is None:
-                engine.run()
+            if account.unnamed:
                 return self._events()
-            out = engine.out
-            engine.out = []
+            out = account.out
+            account.out = []
             return out
-        if self._finished or engine.final:
+        if self._finished or account.final:
             raise LifecycleError("Parser.feed: the output is finished; make a parser for each output")
         if isinstance(piece, str):
-            if engine.starts is not None and piece:
+            if account.starts is not None and piece:
                 raise LifecycleError("Parser.feed: a piece without tokens in a stream that has them")
             if not (piece.isascii() or piece.isprintable()) or self._high:
                 piece = self._normal(piece)
@@ -181,6 +180,8 @@ class Parser:
             if self._before is not None:
                 self._begin(None)
                 engine = self._engine
+            if engine.plain_text(piece):
+                return [Content(piece)]
         else:
             if not isinstance(piece, Delta):
                 kind = type(piece).__name__
@@ -191,26 +192,12 @@ class Parser:
             if self._before is not None:
                 self._begin(piece)
                 engine = self._engine
-            if engine.starts is None:
+            account = engine.account
+            if account.starts is None:
                 raise LifecycleError("Parser.feed: a piece with tokens in a stream that began without them")
             piece = self._tokens(piece)
-        if (
-            engine.mode == TEXT
-            and not engine.blank
-            and engine.mark == len(engine.buf)
-            and engine.starts is None
-            and not engine.out
-        ):
-            # Content without a marker's first character, nothing held: the commonest delta outside calls.
-            stage = engine.stage
-            if (
-                stage.kind == "content"
-                and stage.fast.search(piece) is None
-                and not (stage.hold and piece[-1] in " \t\n\r")
-            ):
-                engine.done += len(piece)
-                engine.texted = True
-                return [Content(piece)]
+            if piece and account.hot_value is not None and account.run_on(piece):
+                return self._events()
         engine.feed(piece)
         return self._events()
 
@@ -223,19 +210,19 @@ class Parser:
                 f"Parser.finish: {reason!r} is no finish reason; give the engine's, or None where it has none"
             )
         said = finish_reason(reason)
-        if not self._engine.final:
+        if not self._engine.account.final:
             if self._before is not None:
                 self._begin(None)
             if self._high:
                 self._high = ""
                 self._engine.feed("\ufffd")
             self._engine.finish(said == "stop")
-        engine = self._engine
-        if said == "stop" and engine.complete:
+        account = self._engine.account
+        if said == "stop" and account.complete:
             said = "tool_calls"
         out = self._events()
         self._finished = True
-        out.append(Finish(said, engine.calls, None if engine.starts is None else engine.thought_tokens))
+        out.append(Finish(said, account.calls, None if account.starts is None else account.reasoning_tokens))
         return out
 
     # ------------------------------------------------------------------------- text and tokens
@@ -259,22 +246,23 @@ class Parser:
         if delta is not None:
             texts = self._format.token_texts
             by_id = texts if self._markers is None else frozenset(text for text in texts if text in self._markers)
-            self._engine = self._make_engine(by_id, self._engine.tools)
+            self._engine = self._make_engine(by_id, self._engine.account.call.tools)
             self._by_id(by_id)
         engine = self._engine
-        spell = engine.program.spell
+        account = engine.account
+        spell = engine.format.spell
         if delta is not None:
-            engine.zero = set()
+            account.zero = set()
         engine.begin([spell(text) for text in stretches], spell(prefill))
         if delta is not None:
-            engine.starts = deque()
-            engine.controls = deque()
-            for event in engine.out:
+            account.starts = deque()
+            account.controls = deque()
+            for event in account.out:
                 if isinstance(event, (CallStart, CallArguments)):
                     event.tokens = 0
 
     def _by_id(self, by_id: frozenset[str]) -> None:
-        private = self._engine.program.private
+        private = self._engine.format.private
         if self._markers is None:
             self._ids = {}
         else:
@@ -283,16 +271,17 @@ class Parser:
     def _tokens(self, delta: Delta) -> str:
         """The delta's text as the engine reads it; where its tokens begin is noted for counting."""
         engine = self._engine
-        starts, zero, controls, ids = engine.starts, engine.zero, engine.controls, self._ids
+        account = engine.account
+        starts, zero, controls, ids = account.starts, account.zero, account.controls, self._ids
         assert starts is not None
         assert zero is not None
         assert controls is not None
         assert ids is not None
-        private = engine.program.private
+        private = engine.format.private
         by_text = self._markers is None
-        spelled = engine.program.texts
+        spelled = engine.format.texts
         text = delta.text
-        base = engine.done + len(engine.lead_text) + engine.held + len(engine.buf) - engine.mark
+        base = account.offset(len(account.text))
         pieces: list[str] = []
         at = 0
         size = 0
@@ -364,7 +353,7 @@ class Parser:
         """A parser in the same state that goes its own way."""
         from .engine import snapshot
 
-        return snapshot.load(snapshot.save(self), self._format, self._engine.tools, self._call_ids)
+        return snapshot.load(snapshot.save(self), self._format, self._engine.account.call.tools, self._call_ids)
 
 
 def _require_cover(delta: Delta) -> None:

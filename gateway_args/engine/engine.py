@@ -1,18 +1,17 @@
 """The engine runs a compiled format over text as it arrives: every character ends up in exactly one event, in order.
 
-Theory of operation. The `ledger` holds the text and accounts for it, the `desk` keeps the call in flight for the
-readers, and the engine decides what the text is. A step looks at `buf` from `pos` on and either decides (and moves on)
-or asks for more text and changes nothing that a later look would see differently. No step decides on less than it
-needs, so what is said depends on the text alone and never on how it was cut. What a step may hold back is bounded by
-`Limits`, so re-reading it is bounded too; a region's reader that holds more (a value, a bare candidate) keeps its own
-place and the text moves to `parts`, joined once when it is accounted for.
+Theory of operation. The `account` holds the text and settles it, a region's reader says what a call's text is, and the
+engine decides what all other text is. A step looks at the text from `pos` on and either decides (and moves on) or asks
+for more text and changes nothing that a later look would see differently. No step decides on less than it needs, so
+what is said depends on the text alone and never on how it was cut. What a step may hold back is bounded by `Limits`, so
+re-reading it is bounded too.
 
 The engine is always in one of five modes:
 
-    TEXT     content, reasoning or a wrapper: scan for the next marker, keep the layout apart
-    OPENING  an opener was read and is not confirmed yet
+    TEXT     content, reasoning or a section: scan for the next marker, keep the layout apart
+    OPENING  a start marker was read and is not confirmed yet
     READING  a call syntax's reader has the text
-    TAIL     the call's value is whole, its closer has not come
+    TAIL     the call's value is complete, its closer has not come
     JUNK     the region broke: everything to the next marker that counts is malformed
 
 Modes say how text is read; states (the table's) say where the output stands. All rules here are the policies of
@@ -21,163 +20,163 @@ docs/policies.md; a rule about one model does not belong here, it is a table's d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..events import CallArguments, CallStart, ReasoningStart, Why
-from ..syntaxes.base import DONE, MARKER, MORE, NO, REJECT, YES
-from ..syntaxes.scanning import layout
-from .desk import Desk
-from .program import SPACE, skip_space
+from ..syntaxes.region import DONE, MARKER, REJECT, WAIT
+from ..syntaxes.scanning import MORE, NO, SPACE, YES, Verdict, layout, skip_space
+from ..syntaxes.state import COUNT, FLAG, INTEGER, Kind, State, choice
+from ..syntaxes.state import TEXT as STRING
+from .account import Account
+from .layout import Layout
 
 if TYPE_CHECKING:
     from ..events import Event
     from ..limits import Limits
     from ..tools import Tools
-    from .program import Program, Row, Stage
+    from .compiled import CompiledFormat, CompiledState, MarkerRow
 
-TEXT: Final = 0
-OPENING: Final = 1
-READING: Final = 2
-TAIL: Final = 3
-JUNK: Final = 4
+TEXT: Final = "text"
+OPENING: Final = "opening"
+READING: Final = "reading"
+TAIL: Final = "tail"
+JUNK: Final = "junk"
 
 
-class Engine(Desk):
-    """One output being read. `Parser` feeds it; call syntaxes' readers use the desk and the ledger."""
+class Engine(State):
+    """One output being read; `Parser` feeds it."""
 
-    __slots__ = (
-        "after",
-        "after_call",
-        "blank",
-        "body",
-        "junk_back",
-        "lead",
-        "mode",
-        "syntax",
+    __slots__ = ("account", "body", "format", "junk_back", "layout", "lead", "limits", "mode", "syntax", "target")
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
+        ("mode", choice(TEXT, OPENING, READING, TAIL, JUNK)),
+        ("lead", COUNT),
+        ("body", COUNT),
+        ("target", STRING),
+        ("junk_back", FLAG),
+        ("syntax", INTEGER),
     )
 
     def __init__(
         self,
-        program: Program,
-        stage: str,
+        format: CompiledFormat,
+        state: str,
         tools: Tools | None,
         limits: Limits,
         undeclared_is_malformed: bool,
     ) -> None:
-        super().__init__(program, stage, tools, limits, undeclared_is_malformed)
-        self.mode = TEXT
-        self.blank = True  # only white space since the last marker, call or start
-        self.after = program.format.after_start  # what is left of that marker's layout
-        self.after_call = False  # a call or region closer came last
-        self.lead = 0  # unaccounted characters before the opener
-        self.body = 0  # where in `buf` the text behind the opener begins
-        self.junk_back = False  # unconfirmed, the opener is junk of the region it stands in
+        self.format = format
+        self.limits = limits
+        self.account = Account(format, state, tools, limits, undeclared_is_malformed)
+        self.layout = Layout(self.account, format.format.after_start)
+        self.mode: str = TEXT
+        self.lead = 0  # unaccounted characters before the start marker that waits to be confirmed
+        self.body = 0  # where in the text what follows it begins
+        self.target = ""  # its spelling
+        self.junk_back = False  # unconfirmed, it is junk of the region it stands in
         self.syntax = -1  # which of the state's call syntaxes reads the region
-        if self.stage.kind == "reasoning":
-            self.in_thought = True
+
+    # ------------------------------------------------------------------------------ lifecycle
 
     def begin(self, prompt: list[str], prefill: str) -> None:
         """Read what stands before the output: stretches of the prompt's open turn, then the model's own text.
 
-        `out` is then what the output goes on with: a thought, and behind a prefill a call; its text is accounted for.
+        `out` is then what the output goes on with: reasoning, and behind a prefill a call; its text is accounted for.
         """
+        account = self.account
         for n, stretch in enumerate(prompt):
             if n:  # a tool's result stood here
-                self._rest("")
+                self.layout.rest("")
             self.feed(stretch)
             self._close_prompt()
-        self.out = []
-        self.unnamed = []
-        self.calls = self.complete = 0
+        account.out = []
+        account.unnamed = []
+        account.calls = account.complete = 0
         self.feed(prefill)
         kept: list[Event] = []
-        if self.in_call:
-            started = max(n for n, event in enumerate(self.out) if isinstance(event, CallStart))
-            kept = self.out[started:]
-        self.calls = len(kept[:1])
-        self.complete = 0
-        self.unnamed = [event for event in kept if isinstance(event, CallStart)]
-        self.texted = False
-        self.done = 0
-        self.thought_tokens = 0
-        self.debt = len(self.lead_text) + self.held + len(self.buf) - self.mark
-        self.out = [ReasoningStart()] if self.in_thought else []
+        if account.call.open:
+            started = max(n for n, event in enumerate(account.out) if isinstance(event, CallStart))
+            kept = account.out[started:]
+        account.calls = len(kept[:1])
+        account.complete = 0
+        account.unnamed = [event for event in kept if isinstance(event, CallStart)]
+        account.texted = False
+        account.done = 0
+        account.reasoning_tokens = 0
+        account.debt = account.offset(len(account.text))
+        account.out = [ReasoningStart()] if account.in_reasoning else []
         for event in kept:
             if isinstance(event, (CallStart, CallArguments)):
                 event.source = ""
                 event.index = 0
-                self.out.append(event)
+                account.out.append(event)
 
     def _close_prompt(self) -> None:
-        """The prompt is over: what it left open of a call or a wrapper is none, and only layout at its end goes on."""
-        if self.mode != TEXT or self.stage.kind == "wrapper":
+        """The prompt is over: what it left open of a call or a section is none, and only layout at its end goes on."""
+        account = self.account
+        if self.mode != TEXT or account.state.kind == "wrapper":
             if self.mode != OPENING:
                 self._enter(self._root())
             self.mode = TEXT
-            self.reader = self.plain = self.tool = None
-            self.in_call = self.had_call = self.candidate = self.junk_back = self.after_call = False
-            self.parts = []
-            self.held = 0
-            self.lead_text = ""
+            account.reader = account.hot_value = account.call.tool = None
+            account.call.open = account.call.seen = account.call.tentative = False
+            self.junk_back = self.layout.after_call = False
             self.syntax = -1
-            self.pos = self.mark = len(self.buf)
-            self._rest("")
+            account.forget()
+            self.layout.rest("")
             return
-        end = len(self.buf)
-        while end > self.mark and self.buf[end - 1] in SPACE:
+        end = len(account.text)
+        while end > account.mark and account.text[end - 1] in SPACE:
             end -= 1
-        if end > self.mark:
-            self.blank = False
-            self.pos = self.mark = end
+        if end > account.mark:
+            self.layout.blank = False
+            account.pos = account.mark = end
 
     def feed(self, text: str) -> None:
-        """Read on with this text; what it causes is appended to `out`."""
+        """Read on with this text; what it causes is appended to the account's `out`."""
         if not text:
             return
+        account = self.account
         if self.mode == READING:
-            plain = self.plain
-            if plain is not None:
-                if plain.run_on(self, text):
-                    if self.plain is None:
-                        self.run()
-                    return
-                self.plain = None
-            # A reader keeps its place: what it has read moves to `parts`, so that a long hold is never copied again.
-            mark, pos = self.mark, self.pos
-            if mark < pos:
-                self.parts.append(self.buf[mark:pos])
-                self.held += pos - mark
-            self.buf = self.buf[pos:] + text if pos < len(self.buf) else text
-            self.pos = self.mark = 0
+            account.hot_value = None
+            account.park(text)
         else:
             self.compact()
-            self.buf += text
-        self.run()
+            account.text += text
+        self._run()
+
+    def plain_text(self, text: str) -> bool:
+        """The hot path of content: no marker's first character, nothing held. False: it was not taken."""
+        account = self.account
+        if self.mode != TEXT or self.layout.blank or account.mark != len(account.text) or account.out:
+            return False
+        state = account.state
+        if state.kind != "content" or state.fast.search(text) is not None or (state.hold and text[-1] in SPACE):
+            return False
+        account.done += len(text)
+        account.texted = True
+        return True
 
     def compact(self) -> None:
         """Let go of text that is accounted for; nothing that can be seen changes."""
-        mark = self.mark
-        self.buf = self.buf[mark:]
-        self.pos -= mark
-        self.body -= mark
-        self.mark = 0
+        self.body -= self.account.compact()
 
     def finish(self, stopped: bool) -> None:
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
-        self.final = True
-        self.run()
-        if stopped and self.mode == TEXT and self.blank and self.stage.bare == "whole":
-            self.drop(len(self.buf), Why.LAYOUT)
+        account = self.account
+        account.final = True
+        self._run()
+        if stopped and self.mode == TEXT and self.layout.blank and account.state.bare == "whole":
+            account.consume(len(account.text), Why.LAYOUT)
             self._open_region(0)
-            assert self.reader is not None
-            self.pos = len(self.buf)
-            self.reader.nothing(self)
-        self.plain = None
+            assert account.reader is not None
+            account.pos = len(account.text)
+            account.reader.nothing(account)
+        account.hot_value = None
         self._end()
-        if self.in_thought:
-            self._leave_thought()
+        if account.in_reasoning:
+            account.end_reasoning()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         going = True
         while going:
             mode = self.mode
@@ -190,498 +189,416 @@ class Engine(Desk):
             else:
                 going = self._junk()
 
-    # -------------------------------------------------------------------------------- text modes
+    # -------------------------------------------------------------------------------- text
 
     def _text(self) -> bool:
         """Scan the state's text for the next marker; False when more text is needed."""
-        stage = self.stage
-        buf = self.buf
-        if self.pos >= len(buf) and not self.final:
+        account = self.account
+        state = account.state
+        text = account.text
+        if account.pos >= len(text) and not account.final:
             return False
-        start, end, whole = stage.words.find(buf, self.pos, self.final)
-        if self.blank:
-            first = skip_space(buf, self.pos, start)
-            far = first - self.mark > self.limits.max_layout
-            if first < start:
-                near = not far or stage.bare == "whole"  # behind more white space than layout has, text has begun
-                if stage.bare and near and self._candidate(first, MORE):
-                    return self._wait_or_go()
-                self._begin_text(first)
-            elif far:
-                if stage.kind == "wrapper" or (stage.bare == "whole" and not self.after_call):
-                    self.drop(start, Why.LAYOUT)
-                else:
-                    self._begin_text(start)
-        if start >= len(buf):
-            if self.final:
-                return False
-            self._hold_back(start)
-            self.pos = start
+        found, start, end = state.words.find(text, account.pos, account.final)
+        if self.layout.blank:
+            tentative = self._behind_layout(state, start)
+            if tentative != NO:
+                return tentative == YES
+        if found != YES:
+            if start < len(text) or not account.final:
+                self.layout.hold_back(start)
+                account.pos = start
             return False
-        if not whole:
-            self._hold_back(start)
-            self.pos = start
-            return False
-        row = stage.rows.get(buf[start:end])
-        if row is None:  # the first character of a bare call
-            if self._candidate(start, YES):
-                return self._wait_or_go()
-            self._begin_text(start)
-            self.pos = start + 1
-            return True
-        if row.closer:
-            if self.after_call and self.blank:
-                self.drop(start, Why.LAYOUT)
-                self.spoil(end, Why.STRAY)
-                self._rest(row.marker.after)
-                self.after_call = True
+        row = state.rows.get(text[start:end])
+        if row is None:  # the first character of an unmarked call
+            tentative = self._tentative(start, known=True)
+            if tentative != NO:
+                return tentative == YES
+            self.layout.begin_text(start)
+            account.pos = start + 1
+        elif row.closer:
+            if self.layout.after_call and self.layout.blank:
+                account.consume(start, Why.LAYOUT)
+                account.malformed(end, Why.STRAY)
+                self.layout.rest(row.marker.after, after_call=True)
             else:
-                self._begin_text(start)
-            self.pos = end
-            return True
-        if row.turn_end:
-            self._settle(start, row)
-            self.drop(end, Why.MARKER)
-            self.pos = end
-            self.after_call = False
-            if stage.kind == "wrapper":
+                self.layout.begin_text(start)
+            account.pos = end
+        elif row.turn_end:
+            self.layout.before(start, row)
+            account.consume(end, Why.MARKER)
+            account.pos = end
+            if state.kind == "wrapper":
                 self._enter(self._root())
-            self._rest(row.marker.after)
-            return True
-        if not row.own:  # the enclosing state's marker ends this wrapper
-            self._settle(start, row)
-            self._enter(stage.parent)
-            self._rest("")
-            self.pos = start
-            return True
-        kind = self.program.stages[row.target].kind
-        if kind == "call" or (kind == "wrapper" and row.marker.name in self.program.format.opener_names):
-            return self._opener(start, end, row)
-        self._settle(start, row)
-        if self.in_thought and kind != "reasoning":
-            self._leave_thought()
-        self.drop(end, Why.MARKER)
-        self.pos = end
-        closes = row.marker.name in self.program.format.closer_names
-        self._enter(row.target)
-        self._rest(row.marker.after)
-        self.after_call = closes
+            self.layout.rest(row.marker.after)
+        elif not row.own:  # the enclosing state's marker ends this section
+            self.layout.before(start, row)
+            self._enter(state.parent)
+            self.layout.rest("", after_call=self.layout.after_call)
+            account.pos = start
+        else:
+            self._marker(start, end, row)
         return True
 
-    def _hold_back(self, end: int) -> None:
-        """Say the text up to `end`, but for white space that may prove to be the next marker's layout."""
-        if self.blank:
-            return
-        keep = end
-        floor = max(self.mark, end - self.stage.hold)
-        while keep > floor and self.buf[keep - 1] in SPACE:
-            keep -= 1
-        self.say(keep)
+    def _behind_layout(self, state: CompiledState, start: int) -> Verdict:
+        """Nothing but white space has come since the last marker; what stands behind it, before the one at `start`?
 
-    def _begin_text(self, end: int) -> None:
-        """Text stands at `end`: of the white space before it, what the last marker's layout covers is layout."""
-        if not self.blank:
-            return
-        self.blank = False
-        self.after_call = False
-        after = self.after
-        if self.stage.kind == "wrapper":  # only layout may stand here, whatever the template writes
-            self.drop(end, Why.LAYOUT)
-        elif after:
-            size = 0
-            limit = min(len(after), end - self.mark)
-            while size < limit and self.buf[self.mark + size] == after[size]:
-                size += 1
-            self.drop(self.mark + size, Why.LAYOUT)
+        YES: a tentative call, MORE: one may be arriving. NO: the text is text, as far as it has come.
+        """
+        account = self.account
+        first = skip_space(account.text, account.pos, start)
+        far = first - account.mark > self.limits.max_layout  # behind more white space than layout has, text has begun
+        if first < start:
+            if state.bare and (not far or state.bare == "whole"):
+                verdict = self._tentative(first, known=False)
+                if verdict != NO:
+                    return verdict
+            self.layout.begin_text(first)
+        elif far:
+            if state.kind == "wrapper" or (state.bare == "whole" and not self.layout.after_call):
+                account.consume(start, Why.LAYOUT)
+            else:
+                self.layout.begin_text(start)
+        return NO
 
-    def _settle(self, start: int, row: Row) -> None:
-        """A marker stands at `start`: of the text before it, what its layout covers is layout."""
-        if self.blank:
-            self.drop(start, Why.LAYOUT)
+    def _marker(self, start: int, end: int, row: MarkerRow) -> None:
+        """A marker of the state's own was read: it opens a region, or leads to another state of text."""
+        account = self.account
+        kind = self.format.states[row.target].kind
+        if kind == "call" or (kind == "wrapper" and row.opens):
+            if not self.layout.blank:
+                self.layout.hold_back(start)
+            self._wait_to_confirm(row, account.parked + start - account.mark, end)
             return
-        before = row.marker.before
-        size = 0
-        limit = min(len(before), start - self.mark)
-        while size < limit and self.buf[start - 1 - size] == before[-1 - size]:
-            size += 1
-        self.say(start - size)
-        self.drop(start, Why.LAYOUT)
-
-    def _rest(self, after: str) -> None:
-        """A marker has just been read; `after` is the layout that may follow it."""
-        self.blank = True
-        self.after = after
+        self.layout.before(start, row)
+        if account.in_reasoning and kind != "reasoning":
+            account.end_reasoning()
+        account.consume(end, Why.MARKER)
+        account.pos = end
+        self._enter(row.target)
+        self.layout.rest(row.marker.after, after_call=row.ends_call)
 
     def _enter(self, name: str) -> None:
-        """Go to this state; thoughts start and end where the kinds change."""
-        stage = self.program.stages[name]
-        if self.in_thought and stage.kind != "reasoning":
-            self._leave_thought()
-        self.stage = stage
-        if stage.kind == "reasoning" and not self.in_thought:
-            self.in_thought = True
-            self.out.append(ReasoningStart())
+        self.account.enter(self.format.states[name])
 
-    # -------------------------------------------------------------------- openers and candidates
+    # ---------------------------------------------------------- start markers and tentative calls
 
-    def _opener(self, start: int, end: int, row: Row) -> bool:
-        """A marker that leads into a call or a wrapper was read."""
-        if not self.blank:
-            self._hold_back(start)
-        self.lead = self.held + start - self.mark
-        self.body = end
-        self.pos = end
+    def _wait_to_confirm(self, row: MarkerRow, lead: int, end: int, junk_back: bool = False) -> None:
+        self.lead = lead
+        self.body = self.account.pos = end
         self.target = row.spelling
-        self.junk_back = False
-        self.candidate = False
+        self.junk_back = junk_back
+        self.account.call.tentative = False
         self.mode = OPENING
-        return True
 
     def _opening(self) -> bool:
-        """Is the opener confirmed by what follows it? False when more text is needed."""
-        row = self.stage.rows[self.target]
-        stage = self.program.stages[row.target]
-        verdict = YES
+        """Is the start marker confirmed by what follows it? False when more text is needed."""
+        account = self.account
+        row = account.state.rows[self.target]
+        state = self.format.states[row.target]
+        verdict: Verdict = YES
         syntax = -1
-        if stage.kind == "call":
+        if state.kind == "call":
             verdict = NO
-            for n, call in enumerate(stage.calls):
-                answer = call.begins(self, self.body)
-                if answer != NO:
-                    verdict = answer
+            for n, call in enumerate(state.calls):
+                verdict = call.begins(account, self.body, state.markers)
+                if verdict != NO:
                     syntax = n
                     break
             if verdict == NO and row.marker.certain:
                 verdict = YES
         elif not row.marker.certain:
-            verdict = self._wrapper_begins(stage, self.body)
-        if verdict == MORE:
-            if not self.final:
-                return False
-            verdict = NO
-        if verdict == NO:
-            self._unconfirmed(row)
-            return True
-        self._confirmed(row, stage, syntax)
+            verdict = self._section_begins(state, self.body)
+        if verdict == MORE and not account.final:
+            return False
+        if verdict == YES:
+            self._confirmed(row, state, syntax)
+        else:
+            self._unconfirmed()
         return True
 
-    def _wrapper_begins(self, stage: Stage, at: int) -> int:
-        """A wrapper's opener is confirmed by white space and the opener of a call."""
-        first = skip_space(self.buf, at)
-        if first - at > self.limits.max_layout:
-            return NO
-        if first == len(self.buf):
-            return MORE
-        start, _, whole = stage.openers.at(self.buf, first, False)
-        if start == len(self.buf):
-            return NO
-        return YES if whole or self.final else MORE
+    def _section_begins(self, state: CompiledState, at: int) -> Verdict:
+        """A section's start marker is confirmed by white space and the start marker of a call."""
+        account = self.account
+        verdict, at = layout(account.text, at, self.limits.max_layout)
+        if verdict == YES:
+            verdict, _ = state.openers.at(account.text, at, False)
+            if verdict == MORE and account.final:
+                return YES
+        return verdict
 
-    def _unconfirmed(self, row: Row) -> None:
-        """The opener is text of the state it stands in, or junk of the broken region."""
-        self.pos = self.body
+    def _unconfirmed(self) -> None:
+        """The start marker is text of the state it stands in, or junk of the broken region."""
+        self.account.pos = self.body
         if self.junk_back:
             self.mode = JUNK
             return
         self.mode = TEXT
-        self._begin_text(self.mark + self.lead)
-        self.blank = False
+        self.layout.begin_text(self.account.mark + self.lead)
+        self.layout.blank = False
 
-    def _confirmed(self, row: Row, stage: Stage, syntax: int) -> None:
-        if self.junk_back:
-            self.spoil(self.body - len(row.spelling), self.why)
-            self._close_region("", self.mark)
-            self._enter(self._ancestor(self.target))
-            self.blank = True
+    def _confirmed(self, row: MarkerRow, state: CompiledState, syntax: int) -> None:
+        account = self.account
         start = self.body - len(row.spelling)
-        self._settle(start, row)
-        if self.in_thought and stage.kind != "reasoning":
-            self._leave_thought()
-        if stage.kind != "call":
-            self.drop(self.body, Why.MARKER)
-            self.pos = self.body
+        if self.junk_back:
+            account.malformed(start, account.why)
+            self._close_region("", account.mark)
+            self._enter(self._ancestor(self.target))
+            self.layout.blank = True
+        self.layout.before(start, row)
+        if account.in_reasoning and state.kind != "reasoning":
+            account.end_reasoning()
+        if state.kind != "call":
+            account.consume(self.body, Why.MARKER)
+            account.pos = self.body
             self.mode = TEXT
             self._enter(row.target)
-            self._rest(row.marker.after)
-            self.after_call = False
+            self.layout.rest(row.marker.after)
             return
-        self.stage = stage
+        account.state = state
         self._open_region(syntax)
-        self.pos = self.body
-        if stage.calls and syntax >= 0 and stage.calls[syntax].wraps:
-            self.drop(self.body, Why.MARKER)
+        account.pos = self.body
+        if syntax >= 0 and state.calls[syntax].wraps:
+            account.consume(self.body, Why.MARKER)
 
     def _open_region(self, syntax: int) -> None:
-        self.candidate = False
+        account = self.account
+        call = account.call
+        call.tentative = call.open = call.seen = False
+        call.tool = None
         self.junk_back = False
-        self.in_call = False
-        self.had_call = False
-        self.tool = None
-        self.blank = True
-        self.after_call = False
-        if syntax < 0:  # a certain opener before nothing readable
-            self.syntax = -1
-            self.reader = None
-            self.why = Why.SHAPE
+        self.layout.blank = True
+        self.layout.after_call = False
+        self.syntax = syntax
+        if syntax < 0:  # a certain start marker before nothing readable
+            account.reader = None
+            account.why = Why.SHAPE
             self.mode = JUNK
             return
-        self.syntax = syntax
-        self.reader = self.stage.calls[syntax].open()
+        account.reader = account.state.calls[syntax].open()
         self.mode = READING
 
-    def _candidate(self, at: int, known: int) -> bool:
-        """Whether a bare call may begin at `at`; then the engine reads on as one until it is decided."""
-        stage = self.stage
-        if stage.bare == "whole":
-            self.drop(at, Why.LAYOUT)
-            self.pos = at
+    def _tentative(self, at: int, known: bool) -> Verdict:
+        """Whether an unmarked call may begin at `at`; YES: the engine reads on as one until that is decided.
+
+        `known`: the text that can begin one has been found there; else a separator may stand before it.
+        """
+        account = self.account
+        state = account.state
+        after_call = self.layout.after_call
+        if state.bare == "whole":
+            account.consume(at, Why.LAYOUT)
+            account.pos = at
             self._open_region(0)
-            return True
-        if stage.bare == "start" and (self.texted or not self.blank or self.after_call):
-            return False
-        buf = self.buf
+            return YES
+        if state.bare == "start" and (account.texted or not self.layout.blank or after_call):
+            return NO
+        text = account.text
         why = Why.LAYOUT
-        if known == MORE:
-            separator = stage.separator if self.after_call else ""
-            if separator and separator.startswith(buf[at : at + len(separator)]):
-                verdict, at = layout(buf, min(len(buf), at + len(separator)), self.limits.max_layout)
+        if not known:
+            separator = state.separator if after_call else ""
+            if separator and separator.startswith(text[at : at + len(separator)]):
+                verdict, at = layout(text, min(len(text), at + len(separator)), self.limits.max_layout)
                 why = Why.ENVELOPE
-                if verdict == NO or (verdict == MORE and self.final):
-                    return False
+                if verdict != YES:
+                    return NO if account.final else verdict
+                verdict, row = account.row(at, account.final)
                 if verdict == MORE:
-                    self.mode = -1
-                    return True
-                code, row = self.row_at(at, self.final)
-                if code == MORE:
-                    self.mode = -1
-                    return True
-                if row is not None and row.marker.name in self.program.format.opener_names:
-                    self.drop(at, Why.ENVELOPE)  # the next call has a marker
-                    self.pos = at
-                    return True
-            if buf[at] not in stage.bare_firsts:
-                return False
-        for n, call in enumerate(stage.calls):
-            answer = call.begins(self, at)
-            if answer == MORE and not self.final:
-                self.mode = -1
-                return True
-            if answer == YES:
-                if self.blank:
-                    self.lead_text = buf[self.mark : at]
-                    self.mark = at
+                    return MORE
+                if row is not None and row.opens:
+                    account.consume(at, Why.ENVELOPE)  # the next call has a marker
+                    account.pos = at
+                    return YES
+            if text[at] not in state.bare_firsts:
+                return NO
+        for n, call in enumerate(state.calls):
+            verdict = call.begins(account, at, state.markers)
+            if verdict == MORE and not account.final:
+                return MORE
+            if verdict == YES:
+                blank = self.layout.blank
+                if blank:
+                    account.lead = text[account.mark : at]
+                    account.mark = at
                 else:
-                    self.say(at)
-                self.layout_why = why
-                self.pos = at
-                blank, after_call = self.blank, self.after_call
+                    account.emit_text(at)
+                account.tentative_why = why
+                account.pos = at
                 self._open_region(n)
-                self.blank, self.after_call = blank, after_call
-                self.candidate = True
-                return True
-        return False
-
-    def _again(self, at: int) -> bool:
-        """Behind a bare call that broke: whether another one may begin at `at`. In mode JUNK that needs more text."""
-        broken = self.why
-        if not self._candidate(at, YES):
-            return False
-        if self.mode == -1:
-            self.mode = JUNK
-        else:
-            self.junk_back = True
-            self.layout_why = broken  # what the text is again if this is no call
-        return True
-
-    def _wait_or_go(self) -> bool:
-        """After `_candidate`: it either opened a region or waits for more text."""
-        if self.mode == -1:
-            self.mode = TEXT
-            return False
-        return True
+                self.layout.blank = blank
+                self.layout.after_call = after_call
+                account.call.tentative = True
+                return YES
+        return NO
 
     def _rejected(self) -> None:
-        """The candidate is no call: its first character is text, what follows is read again."""
-        at = len(self.lead_text)
-        self.buf = self.lead_text + "".join(self.parts) + self.buf[self.mark :] if at or self.held else self.buf
-        if at or self.held:
-            self.mark = 0
-        at += self.mark
-        self.lead_text = ""
-        self.parts = []
-        self.held = 0
-        self.candidate = False
-        self.reader = None
-        self.pos = at + 1
+        """The tentative call is none: its first character is text, what follows is read again."""
+        account = self.account
+        at = account.reject()
+        account.call.tentative = False
+        account.reader = None
+        account.pos = at + 1
         if self.junk_back:
             self.junk_back = False
-            self.why = self.layout_why
+            account.why = account.tentative_why
             self.mode = JUNK
             return
         self.mode = TEXT
-        self._begin_text(at)
+        self.layout.begin_text(at)
 
     # ----------------------------------------------------------------------------------- regions
 
     def _reading(self) -> bool:
-        reader = self.reader
+        account = self.account
+        reader = account.reader
         assert reader is not None
-        code = reader.read(self)
-        if code == MORE:
-            if not self.final:
-                return False
-            reader.cut(self)
-            if self.candidate and not self.had_call:
-                self._rejected()
-                return True
+        code = reader.read(account)
+        if code == WAIT and not account.final:
             return False
+        if code in (WAIT, MARKER):
+            reader.cut(account)
+            if account.call.undecided:
+                code = REJECT
+            elif code == WAIT:
+                return False
         if code == REJECT:
             self._rejected()
-            return True
-        if code == DONE:
-            if self.candidate or self.stage.then or self.stage.kind == "content":
-                # Bare calls and families without a closer: the value's end is the call's.
-                self._close_region("", self.pos)
-                self.mode = TEXT
-                self._enter(self.stage.then or self.stage.name)
-                self._rest("")
-                self.after_call = True
-                return True
-            self.mode = TAIL
-            self.why = Why.STRAY
-            return True
-        if code == MARKER:
-            reader.cut(self)
-            if self.candidate and not self.had_call:
-                self._rejected()
-                return True
-            self._bare_over()
+        elif code == DONE:
+            self._value_over()
+        else:
+            self._break_unmarked()
             self.mode = JUNK
-            self.why = Why.SHAPE
-            return True
-        self._bare_over()
-        self.mode = JUNK
+            if code == MARKER:
+                account.why = Why.SHAPE
         return True
 
-    def _bare_over(self) -> None:
-        """A bare call that broke ends where it did: nothing closes it."""
-        if self.stage.kind == "content":
-            self.candidate = False
-            if self.lead_text:
-                self._lead_out()
-            if self.in_call:  # what is held back is junk behind it
-                parts, held = self.parts, self.held
-                self.parts, self.held = [], 0
-                self.end_call(self.mark)
-                self.parts, self.held = parts, held
+    def _value_over(self) -> None:
+        account = self.account
+        state = account.state
+        if account.call.tentative or state.then or state.kind == "content":
+            # Unmarked calls and families without a closer: the value's end is the call's.
+            self._close_region("", account.pos)
+            self.mode = TEXT
+            self._enter(state.then or state.name)
+            self.layout.rest("", after_call=True)
+            return
+        self.mode = TAIL
+        account.why = Why.STRAY
+
+    def _break_unmarked(self) -> None:
+        """An unmarked call that broke ends where it did: nothing closes it, what is held back is junk behind it."""
+        account = self.account
+        if account.state.kind == "content":
+            account.call.tentative = False
+            if account.lead:
+                account.release_lead()
+            if account.call.open:
+                account.break_call()
 
     def _root(self) -> str:
-        """Where the end of the turn leads: out of every call and wrapper."""
-        name = self.stage.name
-        stages = self.program.stages
-        while stages[name].kind in ("call", "wrapper") and stages[name].parent != name:
-            name = stages[name].parent
-        return name
+        """Where the end of the turn leads: out of every call and section."""
+        states = self.format.states
+        state = self.account.state
+        while state.kind in ("call", "wrapper") and state.parent != state.name:
+            state = states[state.parent]
+        return state.name
 
     def _ancestor(self, spelling: str) -> str:
         """The nearest enclosing state in which this marker has a row of its own."""
-        name = self.stage.parent or self.stage.name
+        state = self.account.state
+        name = state.parent or state.name
         seen = set()
         while name not in seen:
             seen.add(name)
-            row = self.program.stages[name].rows.get(spelling)
+            row = self.format.states[name].rows.get(spelling)
             if row is not None and row.own and not row.closer:
                 return name
-            name = self.program.stages[name].parent or name
-        return self.program.format.home
+            name = self.format.states[name].parent or name
+        return self.format.format.home
 
     def _junk(self) -> bool:
         """After a call's value, or in a broken region: everything to the next marker that counts."""
-        stage = self.stage
-        buf = self.buf
-        start, end, whole = stage.words.find(buf, self.pos, self.final)
+        account = self.account
+        state = account.state
+        text = account.text
+        found, start, end = state.words.find(text, account.pos, account.final)
         if self.mode == TAIL:
-            first = skip_space(buf, self.pos, start)
-            self.drop(first, Why.ENVELOPE)
+            first = skip_space(text, account.pos, start)
+            account.consume(first, Why.ENVELOPE)
             if first < start:
                 self.mode = JUNK
         if self.mode == JUNK:
-            self.spoil(start, self.why)
-        self.pos = start
-        if start >= len(buf) or not whole:
+            account.malformed(start, account.why)
+        account.pos = start
+        if found != YES:
             return False
-        row = stage.rows.get(buf[start:end])
-        if row is None and not self.in_call and self._again(start):
-            return self.mode != JUNK
-        if row is None or row.closer:  # a bare call's first character, or a closer that means nothing here
+        row = state.rows.get(text[start:end])
+        if row is None and not account.call.open:
+            broken = account.why
+            verdict = self._tentative(start, known=True)
+            if verdict == MORE:
+                self.mode = JUNK
+                return False
+            if verdict == YES:
+                self.junk_back = True
+                account.tentative_why = broken  # what the text is again if this is no call
+                return True
+        if row is None or row.closer:  # an unmarked call's first character, or a closer that means nothing here
             self.mode = JUNK
-            self.spoil(end, self.why)
-            self.pos = end
-            return True
-        if row.turn_end:
+            account.malformed(end, account.why)
+            account.pos = end
+        elif row.turn_end:
             self._close_region("", start)
-            self._enter(self.stage.then or self._root())
+            self._enter(account.state.then or self._root())
             self.mode = TEXT
-            self._rest("")
-            return True
-        if row.own and row.marker.name in self.program.format.closer_names:
-            self._close_region(buf[start:end], end)
-            self.pos = end
+            self.layout.rest("", after_call=self.layout.after_call)
+        elif row.own and row.ends_call:
+            self._close_region(text[start:end], end)
+            account.pos = end
             self.mode = TEXT
             self._enter(row.target)
-            self._rest(row.marker.after)
-            self.after_call = True
-            return True
-        if row.marker.name in self.program.format.opener_names:
-            self.lead = 0
-            self.body = end
-            self.pos = end
-            self.target = row.spelling
-            self.junk_back = True
-            self.mode = OPENING
-            return True
-        self._close_region("", start)
-        self._enter(self._ancestor(row.spelling))
-        self.mode = TEXT
-        self._rest("")
+            self.layout.rest(row.marker.after, after_call=True)
+        elif row.opens:
+            self._wait_to_confirm(row, 0, end, junk_back=True)
+        else:
+            self._close_region("", start)
+            self._enter(self._ancestor(row.spelling))
+            self.mode = TEXT
+            self.layout.rest("", after_call=self.layout.after_call)
         return True
 
     def _close_region(self, closer: str, end: int) -> None:
         """The region is over at `end`; `closer` is the marker that said so, if one did."""
-        if self.in_call:
-            self.end_call(end)
-        elif end > self.mark or self.held:
-            if self.had_call or self._wraps():
-                self.drop(end, Why.MARKER if closer else Why.ENVELOPE)
+        account = self.account
+        if account.call.open:
+            account.end_call(end)
+        elif end > account.mark or account.parked:
+            wraps = 0 <= self.syntax < len(account.state.calls) and account.state.calls[self.syntax].wraps
+            if account.call.seen or wraps:
+                account.consume(end, Why.MARKER if closer else Why.ENVELOPE)
             else:
-                self.spoil(end, self.why)
-        self.reader = None
+                account.malformed(end, account.why)
+        account.reader = None
         self.syntax = -1
-        self.candidate = False
-        self.had_call = False
-
-    def _wraps(self) -> bool:
-        return 0 <= self.syntax < len(self.stage.calls) and self.stage.calls[self.syntax].wraps
+        account.call.tentative = False
+        account.call.seen = False
 
     def _end(self) -> None:
         """The output is over: settle what each mode still holds."""
-        mode = self.mode
-        if mode == TEXT:
-            if self.blank:
-                self.drop(len(self.buf), Why.LAYOUT)
+        account = self.account
+        end = len(account.text)
+        if self.mode == TEXT:
+            if self.layout.blank:
+                account.consume(end, Why.LAYOUT)
             else:
-                self.say(len(self.buf))
-        elif mode == READING:
-            if self.in_call:
-                self.drop(len(self.buf), Why.ENVELOPE)
-                self.end_call(len(self.buf))
-            elif self.had_call:
-                self.drop(len(self.buf), Why.ENVELOPE)
+                account.emit_text(end)
+        elif self.mode == READING:
+            if account.call.open or account.call.seen:
+                account.consume(end, Why.ENVELOPE)
             else:
-                self.spoil(len(self.buf), Why.UNTERMINATED)
+                account.malformed(end, Why.UNTERMINATED)
         else:
-            self.spoil(len(self.buf), self.why)
-            if self.in_call:
-                self.end_call(len(self.buf))
-        if self.controls:
-            self._flush_controls()
+            account.malformed(end, account.why)
+        if account.call.open:
+            account.end_call(end)
+        if account.controls:
+            account.flush_controls()

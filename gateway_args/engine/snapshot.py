@@ -7,7 +7,6 @@ bytes give the parser or one `LifecycleError`; nothing is made of a value before
 from __future__ import annotations
 
 import json
-from collections import deque
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,9 +14,9 @@ from .. import events
 from ..errors import LifecycleError
 from ..events import CallStart, IdKind, Why
 from ..limits import Limits
-from ..sealing import reading, seal, set_fields, unseal
-from .engine import JUNK, OPENING, READING, TEXT
-from .program import FIRST_PRIVATE
+from ..sealing import reading, seal, unseal
+from ..syntaxes.scanning import FIRST_PRIVATE, SPACE
+from .engine import OPENING, READING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,20 +27,12 @@ if TYPE_CHECKING:
     from ..tools import Tools
     from .engine import Engine
 
-VERSION: Final = 2
-
-# The engine's plain fields, as they are. What is not here is derived, or saved by hand below.
-_FIELDS: Final = (
-    "pos", "mark", "held", "debt", "done", "thought_tokens", "mode", "blank", "after", "after_call", "texted",
-    "in_thought", "lead", "lead_text", "body", "target", "junk_back", "candidate", "syntax", "in_call",
-    "had_call", "calls", "complete", "final"
-)  # fmt: skip
-_TEXTS: Final = ("after", "lead_text", "target")
-
+VERSION: Final = 3
 
 def save(parser: Parser) -> bytes:
     """The state of this parser."""
     engine = parser._engine
+    account = engine.account
     engine.compact()
     start, undeclared, limits = parser._options
     state = {
@@ -49,22 +40,18 @@ def save(parser: Parser) -> bytes:
         "options": [start, undeclared, asdict(limits)],
         "markers": parser._markers,
         "before": parser._before,
-        "by_id": None if parser._ids is None else sorted(engine.program.texts),
+        "by_id": None if parser._ids is None else sorted(engine.format.texts),
         "high": ord(parser._high) if parser._high else 0,
         "finished": parser._finished,
-        "stage": engine.stage.name,
-        "buf": engine.buf,
-        "parts": "".join(engine.parts),
-        "engine": [getattr(engine, name) for name in _FIELDS],
-        "why": str(engine.why),
-        "layout_why": str(engine.layout_why),
-        "starts": None if engine.starts is None else list(engine.starts),
-        "controls": None if engine.controls is None else list(engine.controls),
-        "zero": None if engine.zero is None else sorted(engine.zero),
-        "reader": None if engine.reader is None else engine.reader.save(),
-        "tool": None if engine.tool is None else engine.tool.name,
-        "out": [[type(event).__name__, *_values(event)] for event in engine.out],
-        "unnamed": len(engine.unnamed),
+        "state": account.state.name,
+        "engine": engine.save(),
+        "account": account.save(),
+        "layout": engine.layout.save(),
+        "call": account.call.save(),
+        "reader": None if account.reader is None else account.reader.save(),
+        "tool": None if account.call.tool is None else account.call.tool.name,
+        "out": [[type(event).__name__, *_values(event)] for event in account.out],
+        "unnamed": len(account.unnamed),
     }
     return seal("Parser", VERSION, state)
 
@@ -120,46 +107,43 @@ def _load(
 
 def _engine(engine: Engine, state: dict[str, Any], tools: Tools | None) -> None:
     """The engine's own part of the state, and that of the reader in a call's region."""
+    account, layout, call = engine.account, engine.layout, engine.account.call
+    account.state = engine.format.states[state["state"]]
+    engine.load(state["engine"])
+    account.load(state["account"])
+    layout.load(state["layout"])
+    call.load(state["call"])
     with_ids = state["by_id"] is not None
-    stage = engine.program.stages[state["stage"]]
-    engine.stage = stage
-    engine.buf = _text(engine, state["buf"])
-    parts = _text(engine, state["parts"])
-    engine.parts = [parts] if parts else []
-    set_fields(engine, _FIELDS, state["engine"])
-    for name in _TEXTS:
-        _text(engine, getattr(engine, name))
-    size = len(engine.buf)
-    _require(0 <= engine.mark <= engine.pos <= size, "engine: places")
-    opening = 0 <= engine.lead <= size + len(parts) and engine.mark <= engine.body <= size
-    _require(engine.mode != OPENING or opening, "engine: opener")
-    _require(engine.held == len(parts), "engine: held")
-    _require(min(engine.debt, engine.done, engine.thought_tokens, engine.calls, engine.complete) >= 0, "engine: counts")
-    _require(engine.complete <= engine.calls and (engine.calls > 0 or not engine.in_call), "engine: calls")
-    _require(TEXT <= engine.mode <= JUNK, "engine: mode")
-    _require(engine.mode != OPENING or engine.target in stage.rows, "engine: target")
-    _require(-1 <= engine.syntax < len(stage.calls), "engine: syntax")
-    _require(not engine.after.strip(" \t\n\r"), "engine: after")
-    engine.why = Why(state["why"])
-    engine.layout_why = Why(state["layout_why"])
-    starts, controls, zero = (_offsets(state[name], with_ids) for name in ("starts", "controls", "zero"))
-    engine.starts = None if starts is None else deque(starts)
-    engine.controls = None if controls is None else deque(controls)
-    engine.zero = None if zero is None else set(zero)
+    queues = (account.starts, account.controls, account.zero)
+    _require(all((queue is not None) == with_ids for queue in queues), "offsets")
+    for queue in queues:
+        offsets = list(queue or ())
+        _require(isinstance(queue, set) or offsets == sorted(offsets), "offsets")
+    for text in (account.text, account.lead, *account.parts, layout.after, engine.target):
+        _known(engine, text)
+    size = len(account.text)
+    calls = account.state.calls
+    _require(account.mark <= account.pos <= size, "account: positions")
+    _require(account.parked == sum(map(len, account.parts)), "account: parked")
+    _require(account.complete <= account.calls and (account.calls > 0 or not call.open), "account: calls")
+    opening = engine.lead <= size + account.parked and account.mark <= engine.body <= size
+    _require(engine.mode != OPENING or (opening and engine.target in account.state.rows), "engine: start marker")
+    _require(-1 <= engine.syntax < len(calls), "engine: syntax")
+    _require(not layout.after.strip(SPACE), "layout: after")
     saved = state["reader"]
     _require((saved is not None) or engine.mode != READING, "reader")
     if saved is not None:
         _require(engine.syntax >= 0, "reader")
-        engine.reader = stage.calls[engine.syntax].open()
-        engine.reader.load(saved)
-        _require(json.dumps(engine.reader.save()) == json.dumps(saved), "reader")
+        account.reader = calls[engine.syntax].open()
+        account.reader.load(saved)
+        _require(json.dumps(account.reader.save()) == json.dumps(saved), "reader")
     if state["tool"] is not None and tools is not None:
-        engine.tool = tools.get(state["tool"])
-    engine.out = [_event(row) for row in state["out"]]
-    starting = [event for event in engine.out if isinstance(event, CallStart)]
+        call.tool = tools.get(state["tool"])
+    account.out = [_event(row) for row in state["out"]]
+    starting = [event for event in account.out if isinstance(event, CallStart)]
     unnamed = state["unnamed"]
     _require(type(unnamed) is int and 0 <= unnamed <= len(starting), "unnamed")
-    engine.unnamed = starting[len(starting) - unnamed :]
+    account.unnamed = starting[len(starting) - unnamed :]
 
 
 def _require(sound: bool, place: str) -> None:
@@ -167,13 +151,10 @@ def _require(sound: bool, place: str) -> None:
         raise ValueError(place)
 
 
-def _text(engine: Engine, value: object) -> str:
-    """A text in which private characters stand for this stream's markers alone."""
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, got {value!r:.40}")
-    known = FIRST_PRIVATE + len(engine.program.texts)
-    _require(not any(known <= ord(char) < 0xE000 for char in value), "a private character without a marker")
-    return value
+def _known(engine: Engine, text: str) -> None:
+    """Private characters in a text stand for this stream's markers alone."""
+    known = FIRST_PRIVATE + len(engine.format.texts)
+    _require(not any(known <= ord(char) < 0xE000 for char in text), "a private character without a marker")
 
 
 def _ids(value: object) -> dict[str, int] | None:
@@ -181,16 +162,6 @@ def _ids(value: object) -> dict[str, int] | None:
         return None
     _require(isinstance(value, dict) and all(type(id) is int for id in value.values()), "markers")
     return value  # type: ignore[return-value]
-
-
-def _offsets(value: object, with_ids: bool) -> list[int] | None:
-    """Offsets in the stream's text, rising; none in a stream without token ids."""
-    if value is None and not with_ids:
-        return None
-    if not isinstance(value, list) or not with_ids or not all(type(at) is int and at >= 0 for at in value):
-        raise TypeError("expected offsets in a stream with token ids, and none without")
-    _require(value == sorted(value), "offsets")
-    return value
 
 
 _KINDS: Final[dict[str, Any]] = {

@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
-from ..engine.program import SPACE
 from ..errors import FormatError
-from ..syntaxes.header import check as check_header
+from ..syntaxes.pattern import header_problem
 from ..syntaxes.registry import SYNTAXES
+from ..syntaxes.scanning import SPACE
 from .table import Format, Marker, State
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class _Builder:
             if field.default is MISSING and field.name not in table:
                 self.note(f"{path}.{field.name}", "missing")
         for n, pattern in enumerate(said.get("header", ())):
-            problem = check_header(pattern)
+            problem = header_problem(pattern)
             if problem:
                 self.note(f"{path}.header[{n}]", problem)
         for key, item in said.items():

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from ..syntaxes.framed import Framed
-from ..syntaxes.json import Json
+from ..syntaxes.objects import Json
 from .table import Format, Marker, State
 
 if TYPE_CHECKING:

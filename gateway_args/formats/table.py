@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..engine.program import Program
+    from ..engine.compiled import CompiledFormat
     from ..events import Region
     from ..syntaxes.base import Syntax
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
 
-KEPT_PROGRAMS: Final = 16
+KEPT_COMPILED: Final = 16
 """Compiled forms that a format keeps; more than two or three vocabularies a model are not served."""
 
 
@@ -198,20 +198,20 @@ class Format:
                 pairs += [(opener, self.markers[name].text) for name in closers if name not in known]
         return tuple(pairs)
 
-    def program(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> Program:
+    def compiled(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> CompiledFormat:
         """The format compiled for streams in which these markers are matched by id."""
         key = (by_id, with_calls)
-        found = self._programs.get(key)
+        found = self._compiled.get(key)
         if found is None:
-            from ..engine.program import Program
+            from ..engine.compiled import CompiledFormat
 
-            if len(self._programs) >= KEPT_PROGRAMS:
-                self._programs.clear()
-            found = self._programs[key] = Program(self, by_id, with_calls)
+            if len(self._compiled) >= KEPT_COMPILED:
+                self._compiled.clear()
+            found = self._compiled[key] = CompiledFormat(self, by_id, with_calls)
         return found
 
     @cached_property
-    def _programs(self) -> dict[tuple[frozenset[str], bool], Program]:
+    def _compiled(self) -> dict[tuple[frozenset[str], bool], CompiledFormat]:
         return {}
 
     def __repr__(self) -> str:

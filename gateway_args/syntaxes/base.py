@@ -58,8 +58,8 @@ class Reader(State):
     """Reads one call region as its text arrives, and tells the region what it finds.
 
     `read` takes what it can decide from `region.pos` on. What it has read but not yet accounted for stays with the
-    region, over deltas too. `complete` is whether the fragments of the call in flight, or of the last one, are one whole
-    JSON value.
+    region, over deltas too. `complete` is whether the fragments of the call in flight, or of the last one, are one
+    whole JSON value.
     """
 
     __slots__ = ("complete",)

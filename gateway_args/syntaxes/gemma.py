@@ -1,4 +1,4 @@
-"""Calls in Gemma's own literals: `call:add{k:<|"|>text<|"|>,n:42,l:[1,2],o:{x:true}}`; `values.gemma_value` reads them."""
+"""Calls in Gemma's own literals: `call:add{k:<|"|>text<|"|>,n:42}`. `values.gemma_value` reads them."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ class ObjectsReader(Reader):
         at = skip_space(text, region.pos)
         region.advance(at)
         state = self._state
-        if state in _OUTSIDE:
+        if self._started or state in _OUTSIDE:
             self._flush(region)
         if self._unheld(region):
             return self._broke(region, Why.LIMIT)

@@ -80,8 +80,7 @@ class Pattern:
         self.first: Final = spell(first)
         """The literal that it begins with."""
         steps = [_Step("", spell(first), _NAME_CHARS, last=False)]
-        for place, behind in zip(rest[::2], rest[1::2], strict=True):
-            behind = spell(behind)
+        for place, behind in zip(rest[::2], map(spell, rest[1::2]), strict=True):
             run = _tag_chars(behind) if tag else _NAME_CHARS
             steps.append(_Step(place, behind, run, last=not tag and _NAME_CHARS.match(behind) is not None))
         self._steps: Final = steps

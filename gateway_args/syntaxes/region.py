@@ -9,9 +9,10 @@ interface, and so can a test.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol
 
 from .scanning import Verdict, Words
+from .state import FLAG, Kind, State
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -48,10 +49,12 @@ class Markers:
         self.special: Final = re.compile(r"[\x00-\x1f\ud800-\udfff" + re.escape(self.json_firsts) + "]")
 
 
-class Call:
+class Call(State):
     """The call in flight, and what the request declares."""
 
     __slots__ = ("open", "seen", "tentative", "tool", "tools")
+
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (("tentative", FLAG), ("open", FLAG), ("seen", FLAG))
 
     def __init__(self, tools: Tools | None = None) -> None:
         self.tools: Final = tools

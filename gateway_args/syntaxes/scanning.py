@@ -1,8 +1,8 @@
 """Scanning: what stands at a place in text that is still arriving, as one verdict of three.
 
-`layout` and `literal`, here, the patterns of `pattern` and a region's markers (`Region.marker`) all answer alike: YES, NO,
-or MORE while the text ends before that is known. They hold the bounds, so that no reader compares an offset with a limit
-or judges a half-arrived text itself: what is decided is a function of the text, however it was cut.
+`layout` and `literal`, here, the patterns of `pattern` and a region's markers (`Region.marker`) all answer alike: YES,
+NO, or MORE while the text ends before that is known. They hold the bounds, so that no reader compares an offset with a
+limit or judges a half-arrived text itself: what is decided is a function of the text, however it was cut.
 
 Markers that are matched by token id stand in the text as one private character each (a lone surrogate, which normalised
 text never holds), so that every part reads one string and none asks how a marker arrived.

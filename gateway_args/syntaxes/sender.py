@@ -1,8 +1,8 @@
 """`Sender` sends what is written of a call's arguments: the fragments of one delta as one event, within the limits.
 
-Until the call starts, fragments wait (`max_held` bounds their text); `max_arguments` ends the fragments before the word,
-number, key or character of a string that would pass it. Where a token without text stands between two fragments, each
-is an event of its own.
+Until the call starts, fragments wait (`max_held` bounds their text); `max_arguments` ends the fragments before the
+word, number, key or character of a string that would pass it. Where a token without text stands between two fragments,
+each is an event of its own.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Sender(State):
     def send(self, region: Region, pieces: list[str], ends: list[int], end: int, *, divisible: bool = False) -> bool:
         """All up to `end` is read, and these fragments are sent, the text of each up to its end.
 
-        False: not all of them fit; `region.pos` stands behind what did. With `divisible` a piece that is its own text is
-        cut in the middle, others are sent whole or not at all.
+        False: not all of them fit; `region.pos` stands behind what did. With `divisible` a piece that is its own text
+        is cut in the middle, others are sent whole or not at all.
         """
         start = region.pos if divisible else max(0, region.pos - region.held)  # where the text of the first begins
         json = "".join(pieces)
@@ -107,7 +107,7 @@ def _within(pieces: list[str], ends: list[int], start: int, room: int) -> tuple[
     kept_ends: list[int] = []
     for piece, end in zip(pieces, ends, strict=True):
         if len(piece) > room:
-            if 0 <= start and end - start == len(piece) and room > 0:
+            if start >= 0 and end - start == len(piece) and room > 0:
                 kept.append(piece[:room])
                 kept_ends.append(start + room)
             break

@@ -5,6 +5,7 @@ What is loaded comes from a stranger: a value of another type than the field has
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..events import Why
@@ -31,6 +32,12 @@ def _exactly(kind: type) -> Callable[[Any], Any]:
         return value
 
     return load
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"expected a count, got {value!r:.40}")
+    return value
 
 
 def _texts(value: Any) -> list[str]:
@@ -61,10 +68,13 @@ def _same(value: Any) -> object:
 
 
 FLAG: Final = Kind(_same, _exactly(bool))
-COUNT: Final = Kind(_same, _exactly(int))
+COUNT: Final = Kind(_same, _count)
+INTEGER: Final = Kind(_same, _exactly(int))
 TEXT: Final = Kind(_same, _exactly(str))
 TEXTS: Final = Kind(list, _texts)
 JOINED: Final = Kind("".join, lambda value: [TEXT.load(value)] if value else [])  # a list of texts whose sum matters
+QUEUE: Final = Kind(list, lambda value: deque(COUNT.load(item) for item in _exactly(list)(value)))
+OFFSETS: Final = Kind(sorted, lambda value: {COUNT.load(item) for item in _exactly(list)(value)})
 COUNTS: Final = Kind(list, lambda value: [COUNT.load(item) for item in _exactly(list)(value)])
 NAMES: Final = Kind(sorted, lambda value: set(_texts(value)))
 WHY: Final = Kind(str, lambda value: Why(TEXT.load(value)))
@@ -75,9 +85,10 @@ def choice(*words: str) -> Kind:
     """One of these words, saved as its number."""
 
     def load(value: Any) -> str:
-        if not 0 <= COUNT.load(value) < len(words):
-            raise ValueError(f"expected a number below {len(words)}, got {value}")
-        return words[value]
+        number: int = COUNT.load(value)
+        if not 0 <= number < len(words):
+            raise ValueError(f"expected a number below {len(words)}, got {number}")
+        return words[number]
 
     return Kind(words.index, load)
 

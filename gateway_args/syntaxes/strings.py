@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\[^\ud800-\udfff])*"')
 _HALF_JSON: Final = re.compile(r'"(?:[^"\\]|\\[^\ud800-\udfff])*\\?\Z')
 _PYTHON: Final = re.compile(r"'(?:[^'\\\n]|\\[^\n\ud800-\udfff])*'|\"(?:[^\"\\\n]|\\[^\n\ud800-\udfff])*\"")
-_HALF_PYTHON: Final = re.compile(
-    r"(?:'(?:[^'\\\n]|\\[^\n\ud800-\udfff])*|\"(?:[^\"\\\n]|\\[^\n\ud800-\udfff])*)\\?\Z"
-)
+_HALF_PYTHON: Final = re.compile(r"(?:'(?:[^'\\\n]|\\[^\n\ud800-\udfff])*|\"(?:[^\"\\\n]|\\[^\n\ud800-\udfff])*)\\?\Z")
 
 
 def short_string(region: Region, at: int, *, python: bool) -> tuple[Progress, str, int]:

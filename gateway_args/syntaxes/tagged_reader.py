@@ -1,7 +1,7 @@
 """Reads one call in tags: its header, then parameter after parameter, each value written as soon as it may be.
 
-What has been read and may still be undecided is small (a tag, a chain of closers), but for a value that must be complete
-before it is written, which waits with the region.
+What has been read and may still be undecided is small (a tag, a chain of closers), but for a value that must be
+complete before it is written, which waits with the region.
 """
 
 from __future__ import annotations
@@ -339,9 +339,7 @@ class TaggedReader(Reader):
             further = at + 1
             if verdict == YES:
                 line = text[at - 1] == "\n" if at > region.pos else self._line
-                verdict, implied, end = ending(
-                    region, self._bound, self._frames, self._value, self._quoted, line, at
-                )
+                verdict, implied, end = ending(region, self._bound, self._frames, self._value, self._quoted, line, at)
                 if verdict == YES:
                     return self._close(region, at, implied, end)
                 if verdict == NO and not self._quoted:

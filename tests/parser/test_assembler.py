@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_args import Assembler, Tools, fold
-from gateway_args.syntaxes.json import Json
+from gateway_args.syntaxes.objects import Json
 
 NAMES = st.text("abc_", min_size=1, max_size=6)
 VALUES = st.recursive(

@@ -44,7 +44,7 @@ def _special(first: str) -> re.Pattern[str]:
 class GemmaValue(LiteralValue):
     """One object in Gemma's literals."""
 
-    __slots__ = ("_delimiter", "_key_now", "_kept", "_typed_values")
+    __slots__ = ("_delimiter", "_kept", "_key_now", "_typed_values")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         *LiteralValue.FIELDS,
         ("_key_now", TEXT),

@@ -35,7 +35,7 @@ _OVER: Final = "over"
 class JsonValue(State):
     """One arguments value in the making."""
 
-    __slots__ = ("_acceptor", "_form", "sender", "_special", "_spare", "_stuck", "complete", "empty")
+    __slots__ = ("_acceptor", "_form", "_spare", "_special", "_stuck", "complete", "empty", "sender")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         ("_acceptor", ACCEPTOR),
         ("_form", choice(_START, _RAW, _QUOTED, _OVER)),

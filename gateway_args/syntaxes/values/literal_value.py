@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from ...events import Why
 from ...strict_json.literals import json_string_fragment, read_python
 from ..region import BROKE, DONE, GO, MARKER, WAIT, Progress
-from ..scanning import MORE, NO, YES, Verdict, skip_space
+from ..scanning import MORE, YES, Verdict, skip_space
 from ..sender import Sender
 from ..state import COUNT, COUNTS, FLAG, JOINED, NAMES, TEXT, WHY, Kind, State, choice, optional, part
 
@@ -139,7 +139,7 @@ class LiteralValue(State):
         raise NotImplementedError
 
     def _key(self, region: Region, at: int, char: str) -> Progress | None:
-        """The key at `at`, with what stands between it and its value where that is held back together; None for none."""
+        """The key at `at`, with what stands between it and its value where that is held too; None for none."""
         raise NotImplementedError
 
     def _typed(self, region: Region) -> Progress:
