@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import LifecycleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 def seal(kind: str, version: int, state: dict[str, Any]) -> bytes:
@@ -54,11 +54,3 @@ def reading(kind: str) -> Iterator[None]:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise LifecycleError(f"{kind}.restore: the snapshot is damaged: {error!r}") from error
-
-
-def set_fields(target: object, names: Iterable[str], values: Iterable[object]) -> None:
-    """Sets each of these fields to its saved value, which has the type that the field has now."""
-    for name, value in zip(names, values, strict=True):
-        if type(value) is not type(getattr(target, name)):
-            raise TypeError(f"{name}: expected {type(getattr(target, name)).__name__}, got {type(value).__name__}")
-        setattr(target, name, value)

@@ -158,7 +158,7 @@ class Engine(State):
 
     def compact(self) -> None:
         """Let go of text that is accounted for; nothing that can be seen changes."""
-        self.body -= self.account.compact()
+        self.body = max(0, self.body - self.account.compact())
 
     def finish(self, stopped: bool) -> None:
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""

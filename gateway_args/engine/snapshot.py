@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 3
 
+
 def save(parser: Parser) -> bytes:
     """The state of this parser."""
     engine = parser._engine

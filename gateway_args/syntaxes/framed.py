@@ -202,6 +202,9 @@ class FramedReader(Reader):
                 return WAIT
         return DONE
 
+    def sound(self) -> bool:
+        return (self._state == _ARGUMENTS) <= (self._args is not None)
+
     def cut(self, region: Region) -> None:
         if self._args is not None:
             self._args.cut(region)

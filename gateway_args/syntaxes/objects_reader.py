@@ -113,7 +113,7 @@ class ObjectsReader(Reader):
                 return self._closing(region)
             else:
                 code = self._step(region)
-        if code in (WAIT, MARKER):
+        if code in (WAIT, MARKER) and self._state != _ARGUMENTS:
             self._flush(region)
         return code
 
@@ -443,3 +443,5 @@ class ObjectsReader(Reader):
         if other is not None:
             self._other = PythonValue() if self._python else JsonAside()
             self._other.load(other)
+        if (self._state == _ARGUMENTS and args is None) or (self._state == _OTHER) != (other is not None):
+            raise ValueError("ObjectsReader: a value without its reader, or a reader without its value")

@@ -202,6 +202,9 @@ class PythonReader(Reader):
 
     # ------------------------------------------------------------------------------
 
+    def sound(self) -> bool:
+        return (self._state == _ARGUMENTS) == (self._value is not None)
+
     def cut(self, region: Region) -> None:
         if self._value is not None:
             self._value.cut(region)

@@ -115,3 +115,9 @@ class State:
         """Take up a saved state; `ValueError` when it is none."""
         for (name, kind), value in zip(self.FIELDS, _exactly(list)(saved), strict=True):
             setattr(self, name, kind.load(value))
+        if not self.sound():
+            raise ValueError(f"{type(self).__name__}: fields that do not go together")
+
+    def sound(self) -> bool:
+        """Whether the fields, each of its own kind, go together."""
+        return True

@@ -294,7 +294,7 @@ def test_constrained_formats_are_kept_within_a_bound():
     alive = weakref.WeakSet()
     for n in range(600):
         fmt = formats.forced(f"f{n}", base)
-        fmt.program()
+        fmt.compiled()
         alive.add(fmt)
     long = formats.forced("f" * 1000, base)
     assert formats.forced("f" * 1000, base) is not long

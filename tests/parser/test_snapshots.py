@@ -120,11 +120,14 @@ def assert_reads_on(parser):
         parser.finish("stop")
 
 
-@pytest.mark.parametrize("field", range(24))
+PARTS = {part: len(state_of(reading_call())[part]) for part in ("engine", "account", "layout", "call", "reader")}
+
+
+@pytest.mark.parametrize(("part", "field"), [(part, field) for part, size in PARTS.items() for field in range(size)])
 @pytest.mark.parametrize("value", [["damaged"], "damaged", -2, 7, 10**30, True, None], ids=repr)
-def test_a_forged_field_of_the_engine_is_one_clear_error_or_another_state(field, value):
+def test_a_forged_field_of_the_engine_is_one_clear_error_or_another_state(part, field, value):
     state = state_of(reading_call())
-    state["engine"][field] = value
+    state[part][field] = value
     with contextlib.suppress(LifecycleError):
         assert_reads_on(restored(state))
 

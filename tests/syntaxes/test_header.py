@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_args.syntaxes.base import MORE, NO, YES
-from gateway_args.syntaxes.header import Found, Header, check, first_match
+from gateway_args import Limits
+from gateway_args.syntaxes.pattern import Match, Pattern, first_match, header_problem
+from gateway_args.syntaxes.scanning import MORE, NO, YES
 
 NAMES = st.text(string.ascii_letters + string.digits + "._-é東", min_size=1, max_size=12)
 PATTERNS = (
@@ -58,21 +59,21 @@ PIECES = st.lists(
 ).map("".join)
 
 
-def match(pattern: str, text: str, names: tuple[str, ...] = (), max_name: int = 256) -> Found | None:
+def match(pattern: str, text: str, names: tuple[str, ...] = (), max_name: int = 256) -> Match | None:
     """What the pattern finds in a text that is all there is."""
-    code, found = Header(pattern).match(text, 0, True, max_name, names=names)
+    code, found = Pattern(pattern).match(text, 0, Limits(max_name=max_name), True, names)
     assert (code == YES) == (found is not None)
     return found
 
 
 @given(PIECES, st.sampled_from(PATTERNS), st.sampled_from([8, 256]))
 def test_a_verdict_on_part_of_a_text_is_the_verdict_on_all_of_it(text: str, pattern: str, max_name: int) -> None:
-    header = Header(pattern)
+    header = Pattern(pattern)
     names = ("add", "add_two")
-    last = header.match(text, 0, True, max_name, names=names)
+    last = header.match(text, 0, Limits(max_name=max_name), True, names)
     assert last[0] in (YES, NO)
     for size in range(len(text) + 1):
-        early = header.match(text[:size], 0, False, max_name, names=names)
+        early = header.match(text[:size], 0, Limits(max_name=max_name), False, names)
         assert early[0] == MORE or early == last
 
 
@@ -113,7 +114,7 @@ def test_a_look_ahead_takes_nothing() -> None:
 def test_a_name_longer_than_the_limit_is_none() -> None:
     assert match("{name}[ARGS]", "a" * 8 + "[ARGS]", max_name=8) is not None
     assert match("{name}[ARGS]", "a" * 9 + "[ARGS]", max_name=8) is None
-    assert Header("{name}[ARGS]").match("a" * 9, 0, False, 8)[0] == NO
+    assert Pattern("{name}[ARGS]").match("a" * 9, 0, Limits(max_name=8))[0] == NO
 
 
 @pytest.mark.parametrize(
@@ -135,9 +136,9 @@ def test_a_declared_name_is_the_longest_that_stands_there(text: str, name: str |
 
 def test_a_declared_name_that_may_still_grow_is_waited_for() -> None:
     text = "functionsadd_two5<|a|>{"
-    header = Header("functions{declared}{index}{ws}<|a|>")
+    header = Pattern("functions{declared}{index}{ws}<|a|>")
     for size in range(len(text)):
-        code, found = header.match(text[:size], 0, False, 256, names=("add", "add_two"))
+        code, found = header.match(text[:size], 0, Limits(), False, ("add", "add_two"))
         assert code == (YES if size == len(text) - 1 else MORE)
     assert found is not None
     assert found.name == "add_two"
@@ -148,18 +149,18 @@ def test_no_name_is_declared_when_the_tools_are_unknown() -> None:
 
 
 def test_an_earlier_pattern_that_may_still_match_is_waited_for() -> None:
-    headers = (Header("{name}[ARGS]"), Header("{name}"))
-    assert first_match(headers, "add[AR", 0, False, 256)[0] == MORE
-    code, found = first_match(headers, "add[AR", 0, True, 256)
+    headers = (Pattern("{name}[ARGS]"), Pattern("{name}"))
+    assert first_match(headers, "add[AR", 0, Limits())[0] == MORE
+    code, found = first_match(headers, "add[AR", 0, Limits(), True)
     assert code == YES
     assert found is not None
     assert found.end == len("add")
 
 
 def test_literals_are_spelled_by_the_stream() -> None:
-    header = Header("{name}[ARGS]", lambda text: text.replace("[ARGS]", "\ud801"))
-    assert header.match("add\ud801", 0, False, 256)[0] == YES
-    assert header.match("add[ARGS]", 0, True, 256)[0] == NO
+    header = Pattern("{name}[ARGS]", lambda text: text.replace("[ARGS]", "\ud801"))
+    assert header.match("add\ud801", 0, Limits())[0] == YES
+    assert header.match("add[ARGS]", 0, Limits(), True)[0] == NO
 
 
 @pytest.mark.parametrize(
@@ -173,9 +174,9 @@ def test_literals_are_spelled_by_the_stream() -> None:
     ],
 )
 def test_a_pattern_that_cannot_work_is_refused(pattern: str, problem: str) -> None:
-    assert problem in check(pattern)
+    assert problem in header_problem(pattern)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_patterns_of_these_tests_are_sound(pattern: str) -> None:
-    assert check(pattern) == ""
+    assert header_problem(pattern) == ""

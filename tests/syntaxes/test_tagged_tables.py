@@ -9,7 +9,7 @@ import pytest
 
 from gateway_args import Dropped, FormatError, Limits, Parser, Tools, read
 from gateway_args.formats.build import build
-from gateway_args.syntaxes.tags import TagPattern
+from gateway_args.syntaxes.pattern import Pattern
 
 
 def table(**calls: Any) -> dict[str, Any]:
@@ -54,20 +54,20 @@ def test_a_table_that_tags_cannot_follow_is_refused_with_its_place(calls: dict[s
 
 
 def test_a_pattern_says_no_as_soon_as_no_text_could_make_it_match() -> None:
-    pattern = TagPattern('<p name="{name}" string="{type}">')
+    pattern = Pattern('<p name="{name}" string="{type}">', tag=True)
     text = '<p name="a b" string="true">'
     limits = Limits(max_name=8)
     answers = [pattern.match(text[:end], 0, limits)[0] for end in range(len(text) + 1)]
-    assert set(answers[:-1]) == {2}
-    assert answers[-1] == 1
+    assert set(answers[:-1]) == {"more"}
+    assert answers[-1] == "yes"
     for broken in ('<p nama="', '<p name="a">', '<p name="', '<p name="a\n'):
         more = broken == '<p name="'
-        assert pattern.match(broken, 0, limits)[0] == (2 if more else 0)
+        assert pattern.match(broken, 0, limits)[0] == ("more" if more else "no")
     assert pattern.match('<p name="' + "a" * 9, 0, limits)[0] == 0
 
 
 def test_attributes_are_decoded_once() -> None:
-    pattern = TagPattern('<p name="{name}">', entities=True)
+    pattern = Pattern('<p name="{name}">', tag=True, entities=True)
     found = pattern.match('<p name="a &amp;quot; &quot;b&quot;">', 0, Limits())[1]
     assert found is not None
     assert found.name == 'a &quot; "b"'

@@ -128,6 +128,19 @@ class LiteralValue(State):
         super().load(saved)
         self._keys_size = sum(map(len, self._keys))
 
+    def sound(self) -> bool:
+        inside = self._state not in (VALUE, OVER, STRING, JOINT, ATOM, TYPED)
+        undecided = self._brackets.count("(")
+        return (
+            set(self._brackets) <= set("[{c(,")
+            and (bool(self._brackets) or not inside)
+            and len(self._undecided) == undecided
+            and all(at < len(self.sender.pending) for at in self._undecided)
+            and (self._state == STRING) <= bool(self._quote)
+            and (self._state == ATOM) <= bool(self._atom)
+            and (bool(self._brackets) or not (self._in_key or self._doubled))
+        )
+
     # ------------------------------------------------------------------------- the dialect's
 
     def _open_string(self, region: Region, at: int, prefix: str) -> tuple[Verdict, int]:
