@@ -8,12 +8,14 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import GatewayArgsError
+from ..limits import Limits
 from ..syntaxes.framed import Framed
 from ..syntaxes.gemma import Gemma
-from ..syntaxes.header import Header, first_match
-from ..syntaxes.json import Json as JsonSyntax
-from ..syntaxes.python import Python
-from ..syntaxes.python_objects import PythonObjects
+from ..syntaxes.objects import Json as JsonSyntax
+from ..syntaxes.objects import PythonObjects
+from ..syntaxes.pattern import Pattern as HeaderPattern
+from ..syntaxes.pattern import first_match
+from ..syntaxes.python_calls import Python
 from ..syntaxes.tagged import Tagged
 from .nodes import EMPTY, SPACE, Free, Json, Literal, Node, Pattern, choice, optional, separated, sequence, shortest
 from .nodes import Sequence as SequenceNode
@@ -223,11 +225,11 @@ class Calls:
     def _headers(self, patterns: Sequence[str], name: str) -> Node:
         """The header in every way of the table that is read with this name, repairs of what a model lost left out."""
         usual = [pattern for pattern in patterns if "{declared}" not in pattern] or patterns
-        readers = tuple(Header(pattern) for pattern in patterns)
+        readers = tuple(HeaderPattern(pattern) for pattern in patterns)
         found = []
         for pattern in usual:
             text = _PLACES.sub(lambda place: _SAMPLES.get(place[1], name), pattern)
-            _, read = first_match(readers, text + "{", 0, True, len(text), names=[name])
+            _, read = first_match(readers, text + "{", 0, Limits(max_name=len(text)), True, [name])
             if read is not None and read.name == name:
                 found.append(sequence(_header(pattern, name), EMPTY if pattern.endswith("{object}") else SPACE))
         if not found:

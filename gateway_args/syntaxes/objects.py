@@ -33,8 +33,6 @@ class Json(Syntax):
     """Keys of the function's name; the first to come wins."""
     arguments: tuple[str, ...] = ("arguments", "parameters")
     """Keys of the arguments; the first to come wins."""
-    arguments_first: bool = False
-    """The template writes the arguments before the name; both orders are read."""
     id: tuple[str, ...] = ()
     """Keys of the call's id; used when it comes before the call can start."""
     envelope: tuple[str, ...] = ()
@@ -47,6 +45,8 @@ class Json(Syntax):
     """Header patterns before the object; a bare call's header is its opener (a fence)."""
     close: str = ""
     """Text that may follow the calls (a fence); white space before it is envelope."""
+    arguments_first: bool = False
+    """The template writes the arguments before the name; both orders are read."""
     only_list: bool = False
     """Nothing but a list with an object in it begins calls: for openers that are words of prose."""
 
