@@ -225,7 +225,8 @@ _FACTS = frozenset({"name", "summary", "source", "verified", "needs_special_toke
 def _plain(value: object) -> object:
     """Data as JSON has it; the order of states and rows is kept, it says where an output starts."""
     if is_dataclass(value):
-        return [type(value).__name__, *([field.name, _plain(getattr(value, field.name))] for field in fields(value))]
+        said = [(field, getattr(value, field.name)) for field in fields(value)]  # a new key at its default changes none
+        return [type(value).__name__, *([field.name, _plain(item)] for field, item in said if item != field.default)]
     if isinstance(value, Mapping):
         return [[key, _plain(item)] for key, item in value.items()]
     if isinstance(value, tuple | list):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway_args import CallArguments, CallEnd, CallStart, Content, Dropped, Limits, Malformed, Parser, Tools, formats
+from gateway_args.events import IdKind
 
 TOOLS = Tools.of([{"type": "function", "function": {"name": name}} for name in ("add", "now")])
 
@@ -69,7 +70,7 @@ def test_a_call_starts_where_its_arguments_do():
     parser = parser_of("llama3_json")
     assert parser.feed('{"name": "add", "parameters": ') == []
     assert parser.feed("{") == [
-        CallStart(0, "call_0", "add", True, '{"name": "add", "parameters": '),
+        CallStart(0, "call_0", "add", True, '{"name": "add", "parameters": ', id_kind=IdKind.DEFAULT),
         CallArguments(0, "{", "{"),
     ]
     assert parser.feed('"a"') == [CallArguments(0, '"a"', '"a"')]
@@ -85,7 +86,7 @@ def test_arguments_that_come_first_wait_for_the_name_and_follow_with_no_source()
     parser = parser_of("llama3_json")
     assert parser.feed('{"parameters": {"a": 1}, "name": "add"') == []
     assert parser.feed("}") == [
-        CallStart(0, "call_0", "add", True, '{"parameters": {"a": 1}, "name": "add"'),
+        CallStart(0, "call_0", "add", True, '{"parameters": {"a": 1}, "name": "add"', id_kind=IdKind.DEFAULT),
         CallArguments(0, '{"a": 1}', ""),
         CallEnd(0, True, "}"),
     ]
@@ -127,5 +128,5 @@ def test_a_list_may_stand_only_where_the_reply_starts():
 def test_a_fence_belongs_to_the_calls_in_it():
     parser = parser_of("xlam")
     events = parser.feed('```json\n[{"name": "now"}]\n```')
-    assert events[0] == CallStart(0, "call_0", "now", True, '```json\n[{"name": "now"')
+    assert events[0] == CallStart(0, "call_0", "now", True, '```json\n[{"name": "now"', id_kind=IdKind.DEFAULT)
     assert events[-1] == Dropped("]\n```", "envelope")
