@@ -65,7 +65,7 @@ def compile_tools(tools: Tools) -> Mapping[str, CompiledSchema[Any]]:
 
 @dataclass(slots=True)
 class _Call:
-    """One call: its decoder, and what is known of its end. `broken` is a refusal that a root number still defers."""
+    """One call: its decoder, and what is known of its end. `broken` is a refusal that only its end decides on."""
 
     name: str
     decoder: StreamDecoder[Any]
@@ -179,11 +179,9 @@ class ToolDecoders:
         if call.told or call.broken is not None or event.why not in _BREAKING:
             return
         expected = call.decoder.expected_next
-        if expected <= _OVER:
-            return
         code, message = _BREAKING[event.why]
         refused = Refused(code, message.format(event.text[:1]), call.decoder.offset)
-        if expected & _OVER and not call.cut:  # a number at the root, which may be complete: the call's end tells
+        if expected & _OVER and not call.cut:  # the value is complete, or a number that may be: the call's end tells
             call.broken = refused
             return
         if event.why is Why.ARGUMENTS:

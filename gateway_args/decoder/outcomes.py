@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 class StreamCode(StrEnum):
     """Why a document was refused."""
 
-    START = "STREAM-START"  # a first byte with which no admitted value starts
+    START = "STREAM-START"  # a first byte with which no valid value starts
     WHITESPACE = "STREAM-WHITESPACE"  # a raw control byte (canonical: or white space) where none may stand
     STRING = "STREAM-STRING"  # in a string: a raw control byte, an unknown escape, a bad \u digit
     BRACKET = "STREAM-BRACKET"  # a closing bracket with no matching open one
@@ -27,7 +27,7 @@ class StreamCode(StrEnum):
     DEPTH = "STREAM-DEPTH"  # nesting past max_depth
     TOKENS = "STREAM-TOKENS"  # string literals past max_strings
     BYTES = "STREAM-BYTES"  # bytes past max_bytes
-    GRAMMAR = "STREAM-GRAMMAR"  # no document that the schema admits goes on like this, or max_work, or max_stack
+    GRAMMAR = "STREAM-GRAMMAR"  # no valid document goes on like this, or max_work, or max_stack
     TRAILING = "STREAM-TRAILING"  # something after the document
     TRUNCATED = "STREAM-TRUNCATED"  # finished before the document was whole
     CANCELLED = "STREAM-CANCELLED"  # the caller gave up
@@ -59,7 +59,7 @@ class Accepted(Generic[T_co]):
 @final
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No document that starts with these bytes is admitted; `at_byte` is the offset of the first one that cannot be.
+    """No document that starts with these bytes is valid; `at_byte` is the offset of the first one that cannot be.
 
     For `STREAM-SEMANTIC`, `rule` is the whole-document decoder's own code (a schema keyword, pydantic's error type) and
     `path` the place in the value; they are empty otherwise.

@@ -1,6 +1,6 @@
 """The structural scanner: one pass over the bytes, resumable at any, that tells the grammar what begins and ends.
 
-It alone judges what is no JSON (RFC 8259), no UTF-8 (RFC 3629), too deep or too much; what the schema admits is the
+It alone decides what is no JSON (RFC 8259), no UTF-8 (RFC 3629), too deep or too much; what the schema allows is the
 grammar's. Its whole state is in its fields, so where a chunk ends is nowhere to be seen. `canonical` framing differs in
 two points: no white space outside strings, and one line feed, required, after the value.
 """
@@ -185,7 +185,7 @@ class Scanner:
                             raise self._unexpected(byte)
                     elif state >= DONE:
                         if state == CLOSED or not self.canonical or byte != LINE_FEED:
-                            raise Refusal(StreamCode.TRAILING, "the document was over")
+                            raise Refusal(StreamCode.TRAILING, f"unexpected {_shown(byte)} after the document")
                         self.state = CLOSED
                     elif state == FIRST_ITEM and byte == 0x5D:
                         self._close(byte)
@@ -255,16 +255,28 @@ class Scanner:
     def _unexpected(self, byte: int) -> Refusal:
         """The refusal of a byte that cannot stand between tokens."""
         if not self.grammar.started:
-            return Refusal(StreamCode.START, f"no admitted value starts with {_shown(byte)}")
+            return Refusal(StreamCode.START, f"unexpected {_shown(byte)} at the start; expected a value")
         if byte < 0x20 and (self.canonical or byte not in SPACE_BYTES):
-            return Refusal(StreamCode.WHITESPACE, f"a raw {_shown(byte)} outside a string")
+            return Refusal(StreamCode.WHITESPACE, f"unexpected {_shown(byte)} outside a string")
         if byte == 0x20 and self.canonical:
-            return Refusal(StreamCode.WHITESPACE, "white space outside a string")
+            return Refusal(StreamCode.WHITESPACE, "unexpected white space outside a string")
         if byte in (0x5D, 0x7D) and (not self.brackets or byte != self.brackets[-1]):
-            return Refusal(StreamCode.BRACKET, f"{_shown(byte)} closes nothing that is open")
+            return Refusal(StreamCode.BRACKET, f"unexpected {_shown(byte)}: nothing that it closes is open")
         if byte >= 0x80 and not _sequence(byte)[0]:
             return Refusal(StreamCode.UTF8, f"{_shown(byte)} starts no UTF-8 sequence")
-        return Refusal(StreamCode.GRAMMAR, f"{self.grammar.path()}: {_shown(byte)} cannot stand here")
+        return Refusal(
+            StreamCode.GRAMMAR, f"{self.grammar.path()}: unexpected {_shown(byte)}; expected {self._expected()}"
+        )
+
+    def _expected(self) -> str:
+        """What may stand where the scanner is."""
+        if self.state == LITERAL:
+            return f"{chr(self.literal[0])!r}"
+        if self.state in (VALUE, FIRST_ITEM, NUMBER):
+            return "a digit" if self.state == NUMBER else "a value"
+        if self.state in (KEY, FIRST_KEY):
+            return "a property name in quotes"
+        return "':'" if self.state == COLON else f"',' or {chr(self.brackets[-1])!r}"
 
     # Tokens
 
@@ -324,7 +336,7 @@ class Scanner:
         elif byte == BACKSLASH:
             self.state = ESCAPE
         elif byte < 0x20:
-            raise Refusal(StreamCode.STRING, f"a raw {_shown(byte)} inside a string")
+            raise Refusal(StreamCode.STRING, f"unexpected {_shown(byte)} inside a string")
         else:
             self.missing, self.lowest, self.highest = _sequence(byte)
             if not self.missing:
@@ -361,10 +373,10 @@ class Scanner:
                         self._lone()
                     self.grammar.spell(ESCAPES[byte], escaped=True)
             else:
-                raise Refusal(StreamCode.STRING, f"\\ before {_shown(byte)} is no escape")
+                raise Refusal(StreamCode.STRING, f"unexpected {_shown(byte)} after a backslash")
         elif state == HEX:
             if byte not in HEX_DIGITS:
-                raise Refusal(StreamCode.STRING, f"{_shown(byte)} is no hexadecimal digit")
+                raise Refusal(StreamCode.STRING, f"unexpected {_shown(byte)}; expected a hexadecimal digit")
             self.unit = self.unit << 4 | HEX_DIGITS[byte]
             self.hex_digits -= 1
             if not self.hex_digits:

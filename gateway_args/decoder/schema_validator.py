@@ -54,7 +54,7 @@ class SchemaValidator:
         return matches
 
     def validate(self, value: Any, document: bytes) -> Any:
-        """The value itself, when the schema admits it."""
+        """The value itself, when it is valid."""
         try:
             if self._validator.is_valid(value):
                 return value
@@ -69,7 +69,7 @@ class SchemaValidator:
         """The value written with its keys as they stand, once they are known to stand in the declared order.
 
         Every schema that applies to an object states the order of the properties it declares; of `anyOf` and `oneOf`
-        the first alternative that admits the value does. Properties that nobody declares may stand anywhere.
+        the first alternative that the value is valid for does. Properties that nobody declares may stand anywhere.
         """
         stack: list[tuple[Any, Node]] = [(value, self.root)]
         visited: set[tuple[int, int]] = set()
@@ -108,7 +108,7 @@ class SchemaValidator:
         return written(value)
 
     def _first(self, group: list[Node], part: Any) -> list[Node]:
-        """The first alternative that admits the value; for 1.0 one that asks for no integer, if there is any."""
+        """The first alternative that the value is valid for; for 1.0 one that asks for no integer, if there is any."""
         valid = (node for node in group if node.address and self._admits(node, part))
         if not isinstance(part, float):
             return [*valid][:1] if isinstance(part, dict | list) else []

@@ -1,6 +1,6 @@
 """`StreamDecoder`: one document, decoded as its bytes arrive.
 
-The machine refuses early what no valid document goes on like; it never admits. Only `finish`, by handing the exact
+The machine refuses early what no valid document goes on like; it never accepts. Only `finish`, by handing the exact
 bytes to the whole-document decoder, can. So a defect in the machine cannot authorise a value.
 """
 
@@ -93,7 +93,7 @@ class StreamDecoder(Generic[T_co]):
         return INCOMPLETE
 
     def finish(self) -> Outcome[T_co]:
-        """No more bytes are coming: the whole-document decoder judges those that came."""
+        """No more bytes are coming: the whole-document decoder decides on those that came."""
         if self._outcome is not None:
             return self._outcome
         return self._settled("finish", None, self._finish())

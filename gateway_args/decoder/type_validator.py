@@ -1,7 +1,7 @@
 """`TypeValidator`: a Python type as pydantic reads it, in strict mode or not.
 
 The canonical form of a value is what pydantic writes for it: fields in declared order, those that were left out left
-out. A type whose written form is not its own input (a field with two different aliases) admits nothing canonical.
+out. A type whose written form is not its own input (a field with two different aliases) has no canonical document.
 """
 
 from __future__ import annotations
