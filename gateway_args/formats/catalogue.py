@@ -8,7 +8,7 @@ counts from the next call on; what was loaded before stays what it was.
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,31 +31,44 @@ Stamp = tuple[int, int, int]
 
 
 class Catalogue:
-    """The tables of some folders at one moment, with aliases and model ids; a later folder wins over an earlier one."""
+    """The tables of some folders at one moment, with aliases and model ids; a later folder wins over an earlier one.
 
-    __slots__ = ("_loaded", "_models", "_own", "aliases", "files", "ids")
+    `models.toml` is read when an alias or a model id is asked for: a mistake in it hides no table.
+    """
 
     def __init__(self, own: Path, extra: Path | None) -> None:
-        folders = [own] if extra is None else [own, extra]
-        self._own: Final = own
-        self.files: Final = {file.stem: file for folder in folders for file in _tables(folder)}
-        entries: dict[str, dict[str, list[str]]] = {}
-        for folder in folders:
+        self._folders: Final = [own] if extra is None else [own, extra]
+        self.files: Final = {file.stem: file for folder in self._folders for file in _tables(folder)}
+        self._loaded: Final[dict[str, tuple[Format, str, Stamp | None]]] = {}
+        self._models: Final[dict[str, str]] = {}
+
+    @cached_property
+    def _named(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """Aliases and model globs of each table, the later folder's first."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for folder in self._folders:
             for table, entry in _entries(folder / "models.toml").items():
                 if table not in self.files:
                     raise FormatError(
                         f"models: {table}: no table of that name; a table is a file beside models.toml, {table}.toml"
                     )
-                merged = entries.setdefault(table, {"aliases": [], "models": []})
+                merged = found.setdefault(table, {"aliases": [], "models": []})
                 for key in ("aliases", "models"):
                     merged[key] = [*entry.get(key, ()), *merged[key]]
-        self.aliases: Final[dict[str, str]] = {}
-        for table, entry in entries.items():
+        return found
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Other projects' names for our tables: alias -> table."""
+        found: dict[str, str] = {}
+        for table, entry in self._named.items():
             for alias in entry["aliases"]:
-                self.aliases.setdefault(alias, table)
-        self.ids: Final = ModelIds({glob: table for table, entry in entries.items() for glob in entry["models"]})
-        self._loaded: Final[dict[str, tuple[Format, str, Stamp | None]]] = {}
-        self._models: Final[dict[str, str]] = {}
+                found.setdefault(alias, table)
+        return found
+
+    @cached_property
+    def ids(self) -> ModelIds:
+        return ModelIds({glob: table for table, entry in self._named.items() for glob in entry["models"]})
 
     def load(self, name: str) -> Format:
         """The format of that name or alias, built once and again when its file changed."""
@@ -63,9 +76,10 @@ class Catalogue:
         if found is not None and (not found[1] or stamp(found[1]) == found[2]):
             return found[0]
         path = self.file(name)
+        watched = "" if path.parent == self._folders[0] else str(path)  # what ships does not change
+        before = stamp(watched) if watched else None
         fmt = read(path)
-        watched = "" if path.parent == self._own else str(path)  # what ships does not change
-        self._loaded[name] = (fmt, watched, stamp(watched) if watched else None)
+        self._loaded[name] = (fmt, watched, before)
         return fmt
 
     def file(self, name: str) -> Path:

@@ -238,6 +238,16 @@ def test_a_mistake_in_models_toml_is_one_error_with_its_place(text, said, tmp_pa
     assert str(caught.value) == said
 
 
+def test_a_mistake_in_models_toml_hides_no_table(tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text(SOUND, encoding="utf-8")
+    (tmp_path / "models.toml").write_text("[mine", encoding="utf-8")
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    assert formats.load("mine").name == "mine"
+    assert formats.load("hermes").name == "hermes"
+    with pytest.raises(FormatError, match="models: no TOML"):
+        formats.load("qwen25")
+
+
 def test_a_changed_table_is_read_anew(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(SOUND, encoding="utf-8")
