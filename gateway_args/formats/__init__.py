@@ -28,6 +28,7 @@ __all__ = [
     "aliases",
     "for_model",
     "forced",
+    "from_response_template",
     "learn",
     "load",
     "models",
@@ -35,6 +36,7 @@ __all__ = [
     "read",
     "required",
     "schema",
+    "to_response_template",
 ]
 
 
@@ -61,6 +63,29 @@ def _base(function: str, base: Format | None) -> Format | None:
     if base is not None and not isinstance(base, Format):
         raise TypeError(f"formats.{function}: expected a Format as base, got {base!r}; load one with formats.load")
     return base
+
+
+def from_response_template(
+    template: Mapping[str, Any], *, name: str = "response_template", tools_field: str = "tool_calls"
+) -> Format:
+    """The format that a response template (`response_template` of a `tokenizer_config.json`) describes.
+
+    Raises `FormatError` with the field and the construct that a table cannot say.
+    """
+    from ..learning import from_response_template
+
+    return from_response_template(template, name=name, tools_field=tools_field)
+
+
+def to_response_template(format: Format, *, call: str | None = None, notes: list[str] | None = None) -> dict[str, Any]:
+    """The response template of a format, for authors of models; `notes` gathers what it leaves out.
+
+    A template reads one call syntax: `call` names it, or the first that a marker opens is taken. Raises `FormatError`
+    with the place in the table for what cannot be expressed.
+    """
+    from ..learning import to_response_template
+
+    return to_response_template(format, call=call, notes=notes)
 
 
 def learn(

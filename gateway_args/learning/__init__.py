@@ -8,5 +8,16 @@ from __future__ import annotations
 
 from .learner import Learned, Options, check, learn
 from .renderer import Bounds, Unreadable
+from .response_template import from_response_template
+from .to_response import to_response_template
 
-__all__ = ["Bounds", "Learned", "Options", "Unreadable", "check", "learn"]
+__all__ = [
+    "Bounds",
+    "Learned",
+    "Options",
+    "Unreadable",
+    "check",
+    "from_response_template",
+    "learn",
+    "to_response_template",
+]

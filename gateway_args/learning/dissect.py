@@ -48,6 +48,8 @@ class Anatomy:
     opener: str = ""
     other_openers: list[str] = field(default_factory=list)
     """Texts behind which the turn goes on after a tool's answer."""
+    results: list[list[str]] = field(default_factory=list)
+    """What opens and closes a tool's answer that stands inside or behind the model's turn."""
     core: Core | None = None
     call: Mark | None = None
     """Opens every call, or the region of a list; None where nothing does."""
@@ -410,7 +412,7 @@ class Dissector:
         rest = narrated[narrated.index(CONTENT) + len(CONTENT) :]
         if found.reply_end is not None and rest.lstrip().startswith(found.reply_end.text):
             rest = rest.lstrip()[len(found.reply_end.text) :]
-        if found.opener.strip() and found.opener.strip() in rest:
+        if found.opener.strip() and found.opener.strip() in narrated:
             found.joint = found.opener
         elif opens is not None and opens.text in rest:
             opens.before = space_after(rest[: rest.index(opens.text)])

@@ -7,7 +7,7 @@ conversation did not read back, and the report shows it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import FormatError
@@ -18,7 +18,8 @@ from .probe import Prober, find_shape, with_thoughts
 from .propose import table_of
 from .prove import Proof, prove
 from .renderer import Bounds, Renderer, TemplateFault, Unreadable
-from .texts import last_marker
+from .response_template import table_of_template
+from .texts import is_special, last_marker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -143,9 +144,34 @@ def check(
 
 
 def learn_shipped(shipped: Shipped, name: str, variables: Mapping[str, Any] | None = None) -> Learned:
-    """The table for what a model's repository ships: from its chat template."""
+    """The table for what a model's repository ships.
+
+    A response template comes first: its table is proved against the chat template. Where it does not hold, or cannot be
+    said, the table is learned from the chat template, and the report says why.
+    """
     options = Options(name, f"chat template of {name}", shipped.single_tokens, variables or {})
-    return learn(shipped.chat_template, special_tokens=shipped.special_tokens, options=options)
+    if shipped.response_template is None:
+        return learn(shipped.chat_template, special_tokens=shipped.special_tokens, options=options)
+    try:
+        table = table_of_template(shipped.response_template, name=name)
+        format = _built(name, table)
+    except FormatError as error:
+        problem = f"no table from the response template: {error}"
+        if not shipped.chat_template:
+            return _nothing(name, problem)
+    else:
+        text = toml_text.table_text(table)
+        if not shipped.chat_template:
+            unproved = _nothing(name, "the response template is a table, but no chat template is here to prove it by")
+            return replace(unproved, format=format, table=text)
+        checked = check(
+            format, shipped.chat_template, special_tokens=shipped.special_tokens, options=options, table=text
+        )
+        if checked.proved:
+            return replace(checked, like=("the table is the response template's", *checked.like))
+        problem = f"the response template's table does not read what the chat template writes: {checked.problem}"
+    learned = learn(shipped.chat_template, special_tokens=shipped.special_tokens, options=options)
+    return replace(learned, like=(problem, *learned.like))
 
 
 def _tokens(given: Mapping[str, str] | None) -> dict[str, str]:
@@ -157,7 +183,7 @@ def _learn(renderer: Renderer, source: str, tokens: Mapping[str, str], options: 
     study = _Study(renderer, source, tokens, options)
     anatomy = study.anatomy()
     best: Learned | None = None
-    for lone in (False, True):
+    for lone in ("", "content", "section"):
         if lone and anatomy.section is None:
             continue
         said = options.source or "the model's chat template"
@@ -170,7 +196,8 @@ def _learn(renderer: Renderer, source: str, tokens: Mapping[str, str], options: 
         tried = study.proved(format, toml_text.table_text(table), anatomy)
         if tried.proved:
             return tried
-        best = best or tried
+        if best is None or tried.proof.conversations > best.proof.conversations:
+            best = tried
     assert best is not None
     return best
 
@@ -189,7 +216,11 @@ class _Study:
         found = Dissector(self._prober, self._user).run()
         for prelude in self._preludes()[1:]:
             if found.opener and found.opener.strip() not in prelude.lead:
-                found.other_openers = [last_marker(prelude.lead)]
+                opens, closes = self._prober.result_markers()
+                if is_special(opens) and is_special(closes) and opens != closes:
+                    found.results = [[opens, closes]]
+                else:
+                    found.other_openers = [last_marker(prelude.lead)]
         return found
 
     def proved(self, format: Format, table: str, anatomy: Anatomy) -> Learned:
@@ -197,7 +228,8 @@ class _Study:
         thought = ("", "")
         if anatomy.think is not None and anatomy.think_end is not None:
             thought = (anatomy.think.text, anatomy.think_end.text)
-        preludes = self._preludes()
+        quoted = "".join(mark.text for mark in (anatomy.think, anatomy.section, anatomy.call) if mark is not None)
+        preludes = self._preludes(quoted)
         proof = prove(format, self._prober, preludes, _FIRST_TRY, options.seed + 1, thought)
         if proof.counterexample is None and proof.conversations:
             proof = prove(format, self._prober, preludes, options.conversations, options.seed, thought)
@@ -211,9 +243,10 @@ class _Study:
         corpus = toml_text.corpus_text(options.name, proof.samples, format.turn_openers)
         return Learned(options.name, format, table, corpus, True, "", proof, compared(format, proof.samples))
 
-    def _preludes(self) -> list[Prelude]:
+    def _preludes(self, quoted: str = "") -> list[Prelude]:
+        """A user's message, and a tool's answer that quotes the format's own markers."""
         try:
-            return [self._user, self._prober.tool_result()]
+            return [self._user, self._prober.tool_result(quoted)]
         except TemplateFault:
             return [self._user]
 

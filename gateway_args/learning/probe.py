@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .conversation import MadeCall, Shape, Thoughts, Turn, tool
 from .renderer import TemplateFault, Unreadable
-from .texts import common_start, last_marker, units
+from .texts import common_start, first_marker, last_marker, units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,15 +92,23 @@ class Prober:
     def user(self) -> Prelude:
         return self.prelude(({"role": "user", "content": USER},), USER)
 
-    def tool_result(self) -> Prelude:
-        """Behind a tool's answer."""
+    def tool_result(self, quoted: str = "") -> Prelude:
+        """Behind a tool's answer, which quotes this text."""
         call = made(2, 1)
         messages = (
             {"role": "user", "content": USER},
             self.shape.message(Turn(calls=(call,))),
-            self.shape.result(call, RESULT),
+            self.shape.result(call, quoted + RESULT),
         )
         return self.prelude(messages, RESULT)
+
+    def result_markers(self) -> tuple[str, str]:
+        """What stands directly before and behind a tool's answer."""
+        call = made(2, 1)
+        user = {"role": "user", "content": USER}
+        whole = self.text([user, self.shape.message(Turn(calls=(call,))), self.shape.result(call, RESULT)])
+        at = whole.rindex(RESULT)
+        return last_marker(whole[:at]).strip(), first_marker(whole[at + len(RESULT) :])
 
     def prelude(self, messages: tuple[Mapping[str, Any], ...], sentinel: str) -> Prelude:
         """What the template writes between these messages and the turn that follows."""

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from .dissect import Anatomy, Mark
 
 
-def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], lone: bool = False) -> dict[str, Any]:
+def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], lone: str = "") -> dict[str, Any]:
     """The table that an anatomy describes; `tokens` are texts that one entry of the vocabulary spells.
 
-    `lone`: a call may stand without the section that calls stand in.
+    `lone`: a call may stand without its section's opener; the state behind it.
     """
     core = anatomy.core
     assert core is not None
@@ -98,7 +98,7 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
         for text in ("content", "reply"):
             if text in states:
                 states[text]["on"][call] = "lone"
-        states["lone"] = {**states["call"], "on": {call_end: "content"}}
+        states["lone"] = {**states["call"], "on": {call_end: lone}}
     if not content:
         del states["content"]["on"]
     ends = {end.text: end for end in reversed(anatomy.ends)}
@@ -108,6 +108,8 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
         "turn_openers": [opener for opener in (anatomy.opener, *anatomy.other_openers) if opener.strip()],
         "turn_end": [_end(end, tokens) for text, end in ends.items() if text not in taken],
     }
+    if anatomy.results:
+        table["results"] = anatomy.results
     if anatomy.prompt_end:
         table["prompt_end"] = anatomy.prompt_end
     if anatomy.after_start:

@@ -116,3 +116,56 @@ def test_a_variable_of_the_template_can_be_set(tmp_path: Path) -> None:
     (tmp_path / "guarded.jinja").write_text(guarded, encoding="utf-8")
     assert main(["learn", str(tmp_path / "guarded.jinja")]) == 2
     assert main(["learn", str(tmp_path / "guarded.jinja"), "--set", "voice=calm"]) == 0
+
+
+RESPONSE = {
+    "start_anchor": "<|bot|>\n",
+    "fields": {
+        "thinking": {"open": "<mind>", "close": "</mind>"},
+        "tool_calls": {
+            "open": "<call>",
+            "close": "</call>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close": ["<|end|>"]},
+    },
+}
+
+
+def shipped(folder: Path, response: object, template: str = OBJECT) -> str:
+    config = {"chat_template": template, "response_template": response}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return str(folder)
+
+
+def test_a_response_template_comes_first_and_is_proved_by_the_chat_template(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["learn", shipped(tmp_path, RESPONSE), "--name", "pier"]) == 0
+    said = capsys.readouterr().out
+    assert "the table is the response template's" in said
+    assert 'source = "the model\'s response template"' in said
+
+
+def test_a_response_template_that_is_wrong_is_said_and_the_chat_template_learned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = json.loads(json.dumps(RESPONSE).replace("<call>", "<job>"))
+    assert main(["learn", shipped(tmp_path, wrong), "--name", "pier"]) == 0
+    said = capsys.readouterr().out
+    assert "the response template's table does not read what the chat template writes" in said
+    assert 'call = { text = "<call>"' in said
+
+
+def test_a_response_template_that_no_table_can_say_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = json.loads(json.dumps(RESPONSE))
+    odd["fields"]["tool_calls"]["content"] = "kv-lines"
+    assert main(["learn", shipped(tmp_path, odd), "--name", "pier"]) == 0
+    assert "no table from the response template: pier: fields.tool_calls.content: kv-lines" in capsys.readouterr().out
+
+
+def test_a_response_template_alone_is_not_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", shipped(tmp_path, RESPONSE, ""), "--name", "pier"]) == 1
+    assert "no chat template is here to prove it by" in capsys.readouterr().out
