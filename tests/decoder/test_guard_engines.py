@@ -18,11 +18,13 @@ from gateway_args import (
     Guard,
     LifecycleError,
     Limits,
+    Malformed,
     Parser,
     Refused,
     StreamCode,
     ToolDecoders,
     Tools,
+    Why,
     formats,
     guard,
 )
@@ -159,6 +161,23 @@ def test_two_refusals_that_one_event_brings_are_both_told() -> None:
     assert (first.index, first.outcome.code) == (0, StreamCode.TRUNCATED)  # type: ignore[union-attr]
     (second,) = decoders.finish()
     assert (second.index, second.outcome.code) == (1, CallCode.UNDECLARED)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("arguments", ["12", "[1]"])
+@pytest.mark.parametrize("complete", [True, False])
+def test_text_behind_what_may_be_a_complete_value_waits_for_the_calls_end(arguments: str, complete: bool) -> None:
+    if arguments == "[1]" and not complete:
+        return  # a complete list is complete, whatever follows
+    decoders = ToolDecoders(None)
+    events: list[Any] = [CallStart(0, "a", "f", None, ""), CallArguments(0, arguments, ""), Malformed("x", Why.SHAPE)]
+    assert [decoders.feed(event) for event in events] == [None, None, None]
+    told = decoders.feed(CallEnd(0, complete, "</call>"))
+    if complete:
+        assert told is None
+        assert [outcome.outcome for outcome in decoders.finish()] == [Accepted(12 if arguments == "12" else [1])]
+    else:
+        assert told is not None
+        assert told.outcome == Refused(CallCode.SHAPE, "unexpected 'x': the call's syntax cannot be read", 2)
 
 
 SOUND = '<tool_call>\n{"name": "f", "arguments": {"c": 1}}\n</tool_call>'
