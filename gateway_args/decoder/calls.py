@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from ..errors import LifecycleError
 from ..events import CallArguments, CallEnd, CallStart, Finish, Malformed, ReasoningEnd, Why
 from ..sealing import reading, seal, unseal
+from ..tools import Tools
 from .bounds import StreamLimits
 from .compiled import CompiledSchema, compile_schema
 from .expected import ExpectedNext
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..events import Event
-    from ..tools import Tools
     from .compiled import Framing
     from .outcomes import Outcome
 
@@ -81,6 +81,8 @@ class ToolDecoders:
     """
 
     def __init__(self, tools: Tools | None, *, limits: StreamLimits | None = None, framing: Framing = "json") -> None:
+        if tools is not None and not isinstance(tools, Tools):
+            raise TypeError(f"expected Tools or None, got {type(tools).__name__}; make them with Tools.of(...)")
         self._schemas = None if tools is None else compile_tools(tools)
         self._limits = limits if limits is not None else StreamLimits.for_calls()
         self._framing: Framing = framing

@@ -17,13 +17,13 @@ from ..errors import LifecycleError
 from ..events import CallStart, Event, Finish
 from ..parser import Parser, finish_reason
 from ..sealing import reading, seal, unseal
-from ..tools import Tools
 from .calls import CallOutcome, ToolDecoders
 from .outcomes import Refused
 
 if TYPE_CHECKING:
     from ..formats import Format
     from ..tokens.detokenizer import Delta
+    from ..tools import Tools
     from .bounds import StreamLimits
     from .compiled import Framing
     from .transcript import Output, Transcript
@@ -69,12 +69,10 @@ class Guard:
     ) -> None:
         if not callable(getattr(parser, "feed", None)) or not callable(getattr(parser, "finish", None)):
             raise TypeError(f"Guard: expected a parser, got {parser!r}; make one with Parser(format, tools)")
-        if tools is not None and not isinstance(tools, Tools):
-            raise TypeError(f"Guard: expected Tools or None, got {type(tools).__name__}; make them with Tools.of(...)")
+        self.decoders = ToolDecoders(tools, limits=limits, framing=framing)
         known = getattr(parser, "tools", None)
         if known is not None and tools is not None and known != tools:
             raise ValueError(f"Guard: the parser was made with other tools ({known!r}) than these ({tools!r})")
-        self.decoders = ToolDecoders(tools, limits=limits, framing=framing)
         self.refused = False
         self._parser = parser
         self._transcript = transcript

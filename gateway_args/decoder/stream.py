@@ -49,7 +49,9 @@ class StreamDecoder(Generic[T_co]):
         transcript: Transcript | None = None,
     ) -> None:
         if framing not in ("json", "canonical"):
-            raise ValueError(f"framing: {framing!r} is neither 'json' nor 'canonical'")
+            raise ValueError(f"framing: expected 'json' or 'canonical', got {framing!r}")
+        if limits is not None and not isinstance(limits, StreamLimits):
+            raise TypeError(f"limits: expected StreamLimits, got {type(limits).__name__}")
         if isinstance(schema, CompiledSchema):
             if strict is not None and strict != schema.strict:
                 raise ValueError(f"strict: {strict!r}, but the schema was compiled with {schema.strict!r}")
@@ -71,6 +73,8 @@ class StreamDecoder(Generic[T_co]):
         """Takes the next bytes; what a refused one brings is not kept."""
         if self._outcome is not None:
             return self._outcome
+        if not isinstance(data, bytes | str):
+            raise TypeError(f"StreamDecoder.push: expected bytes or str, got {type(data).__name__}")
         outcome = self._push(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
         if self._transcript is not None:
             self._transcript.pushed(data, outcome)

@@ -123,6 +123,40 @@ def test_a_broken_call_is_refused_at_its_character_in_every_format(
     assert read in (len(broken) - (name == "hermes" and code is CallCode.UNDECLARED), len(broken))
 
 
+LIMITED = {
+    "hermes": '<tool_call>\n{"name": "f", "arguments": %s}\n</tool_call>',
+    "forced": "%s",
+    "required": '[{"name": "f", "parameters": %s}]',
+    "llama3_json": '{"name": "f", "parameters": %s}',
+    "xlam": '[{"name": "f", "arguments": %s}]',
+    "mistral": "[TOOL_CALLS]f[ARGS]%s",
+}
+
+
+@pytest.mark.parametrize("name", [*LIMITED, "gemma4", "pythonic", "qwen3_coder", "glm47"])
+def test_a_limit_of_the_parser_stops_the_engine_in_every_syntax(name: str) -> None:
+    tagged = "<tool_call>f<arg_key>{}</arg_key><arg_value>{}</arg_value></tool_call>"
+    coder = "<tool_call>\n<function=f>\n<parameter={}>\n{}\n</parameter>\n</function>\n</tool_call>"
+    long, deep = {
+        "gemma4": ('<|tool_call>call:f{d:<|"|>abcdefghij<|"|>}<tool_call|>', "<|tool_call>call:f{e:[[1]]}<tool_call|>"),
+        "pythonic": ('[f(d="abcdefghij")]', "[f(e=[[1]])]"),
+        "qwen3_coder": (coder.format("d", "abcdefghij"), coder.format("e", "[[1]]")),
+        "glm47": (tagged.format("d", "abcdefghij"), tagged.format("e", "[[1]]")),
+    }.get(name) or tuple(LIMITED[name] % text for text in ('{"d": "abcdefghij"}', '{"e": [[1]]}'))
+    tools = Tools.of([{"type": "function", "name": "f", "parameters": {"properties": {"d": {"type": "string"}}}}])
+    for text, limits in ((long, Limits(max_arguments=8)), (deep, Limits(max_depth=2))):
+        log = Log()
+        parser = Parser(_table(name), tools, limits=limits)
+        (outcome,) = _outcomes(list(guard(log.engine(text + " more"), parser, tools, cancel=log.cancel)))
+        assert outcome.code is CallCode.LIMIT
+        assert log.done[-2:] == ["cancel", "finally"]
+        assert len(log.done) - 2 <= len(text)
+
+
+def _table(name: str) -> Any:
+    return {"forced": lambda: formats.forced("f"), "required": formats.required}.get(name, lambda: formats.load(name))()
+
+
 def test_text_past_a_limit_of_the_parser_stops_the_engine() -> None:
     log = Log()
     parser = Parser(formats.load("hermes"), TOOLS, limits=Limits(max_arguments=8))
