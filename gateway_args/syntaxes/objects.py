@@ -79,7 +79,7 @@ class BoundObjects(BoundSyntax):
 
     def __init__(self, syntax: Json, spell: Callable[[str], str], *, python: bool = False) -> None:
         firsts = "".join(pattern[0] for pattern in syntax.header) or ("{[" if syntax.shape == "list" else "{")
-        super().__init__("" if python else firsts, syntax.separator, wraps=syntax.shape != "object")
+        super().__init__(firsts, syntax.separator, wraps=syntax.shape != "object")
         self.syntax: Final = syntax
         self.python: Final = python
         self.headers: Final = tuple(Pattern(pattern, spell) for pattern in syntax.header)
