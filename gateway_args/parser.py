@@ -7,8 +7,11 @@ One parser reads one generated choice. It is sans-IO, holds a bounded amount and
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, final
 
+from .engine import snapshot
+from .engine.compiled import compiled
 from .engine.engine import Engine
 from .errors import LifecycleError
 from .events import CallArguments, CallStart, Content, Dropped, Event, Finish, IdKind, Why
@@ -16,6 +19,7 @@ from .formats.table import Format
 from .formats.turn import open_turn
 from .limits import Limits
 from .reading import Reading
+from .sealing import reading, seal, unseal
 from .surrogates import SURROGATE, joined
 from .syntaxes.scanning import FIRST_PRIVATE
 from .tokens.detokenizer import Delta
@@ -24,6 +28,9 @@ from .tools import Tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+
+VERSION: Final = 3
+"""Of the snapshots."""
 
 _REASONS: Final = {
     "eos": "stop",
@@ -107,8 +114,8 @@ class Parser:
     def _make_engine(self, by_id: frozenset[str], tools: Tools | None) -> Engine:
         start, undeclared, limits = self._options
         with_calls = tools is None or bool(tools)
-        compiled = self._format.compiled(by_id, with_calls)
-        return Engine(compiled, start or compiled.start, tools, limits, undeclared == "malformed")
+        form = compiled(self._format, by_id, with_calls)
+        return Engine(form, start or form.start, tools, limits, undeclared == "malformed")
 
     def _events(self) -> list[Event]:
         """What the engine has said, with an id for each call that starts in it.
@@ -331,9 +338,17 @@ class Parser:
 
     def snapshot(self) -> bytes:
         """The whole state between two deltas: small, versioned, no pickle. Tools and `call_ids` are given again."""
-        from .engine import snapshot
-
-        return snapshot.save(self)
+        start, undeclared, limits = self._options
+        state = {
+            "format": self._format.digest,
+            "options": [start, undeclared, asdict(limits)],
+            "markers": self._markers,
+            "before": self._before,
+            "by_id": None if self._ids is None else sorted(self._engine.format.texts),
+            "high": ord(self._high) if self._high else 0,
+            "finished": self._finished,
+        }
+        return seal("Parser", VERSION, state | snapshot.save(self._engine))
 
     @classmethod
     def restore(
@@ -345,15 +360,48 @@ class Parser:
         call_ids: Callable[[int, str], str] | None = None,
     ) -> Parser:
         """The parser that gave this snapshot. `LifecycleError`: another table or version, or no snapshot at all."""
-        from .engine import snapshot
-
-        return snapshot.load(data, format, tools, call_ids)
+        state = unseal("Parser", VERSION, data)
+        with reading("Parser"):
+            if state["format"] != format.digest:
+                raise LifecycleError(
+                    f"Parser.restore: the snapshot was made with another table than this {format.name}, or another "
+                    "version of it; restore with the same table"
+                )
+            start, undeclared, limits = state["options"]
+            markers, by_id, high, finished = (state[key] for key in ("markers", "by_id", "high", "finished"))
+            if markers is not None and any(type(id) is not int for id in markers.values()):
+                raise TypeError("markers")
+            parser = cls(
+                format,
+                tools,
+                start=start,
+                markers=markers,
+                call_ids=call_ids,
+                undeclared=undeclared,
+                limits=Limits(**limits),
+            )
+            match state["before"]:
+                case None:
+                    parser._before = None
+                case [[*stretches], str(prefill)] if all(isinstance(text, str) for text in stretches):
+                    parser._before = (tuple(stretches), prefill)
+                case _:
+                    raise TypeError("before")
+            if by_id is not None:
+                if not isinstance(by_id, list) or not format.token_texts.issuperset(by_id):
+                    raise ValueError("by_id")
+                parser._engine = parser._make_engine(frozenset(by_id), tools)
+                parser._by_id(frozenset(by_id))
+            if type(high) is not int or not (high == 0 or 0xD800 <= high < 0xDC00) or type(finished) is not bool:
+                raise ValueError("high, finished")
+            parser._high = chr(high) if high else ""
+            parser._finished = finished
+            snapshot.load(parser._engine, state, tools, with_ids=by_id is not None)
+            return parser
 
     def copy(self) -> Parser:
         """A parser in the same state that goes its own way."""
-        from .engine import snapshot
-
-        return snapshot.load(snapshot.save(self), self._format, self._engine.account.call.tools, self._call_ids)
+        return Parser.restore(self.snapshot(), self._format, self._engine.account.call.tools, call_ids=self._call_ids)
 
 
 def _require_cover(delta: Delta) -> None:

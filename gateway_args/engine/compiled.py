@@ -173,3 +173,18 @@ class CompiledFormat:
             if self.states[row.target].kind in kinds or row.target == at.name  # a call, or the end of a message
         ]
         state.markers.ends = Words([*ends, *openers])
+
+
+KEPT: Final = 16
+"""Compiled forms that a format keeps; more than two or three vocabularies a model are not served."""
+
+
+def compiled(format: Format, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> CompiledFormat:
+    """The format compiled for streams in which these markers are matched by id; made once and kept with it."""
+    key = (by_id, with_calls)
+    found: CompiledFormat | None = format.cache.get(key)
+    if found is None:
+        if len(format.cache) >= KEPT:
+            format.cache.clear()
+        found = format.cache[key] = CompiledFormat(format, by_id, with_calls)
+    return found

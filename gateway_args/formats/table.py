@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..engine.compiled import CompiledFormat
     from ..events import Region
     from ..syntaxes.base import Syntax
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
-
-KEPT_COMPILED: Final = 16
-"""Compiled forms that a format keeps; more than two or three vocabularies a model are not served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,20 +194,9 @@ class Format:
                 pairs += [(opener, self.markers[name].text) for name in closers if name not in known]
         return tuple(pairs)
 
-    def compiled(self, by_id: frozenset[str] = frozenset(), with_calls: bool = True) -> CompiledFormat:
-        """The format compiled for streams in which these markers are matched by id."""
-        key = (by_id, with_calls)
-        found = self._compiled.get(key)
-        if found is None:
-            from ..engine.compiled import CompiledFormat
-
-            if len(self._compiled) >= KEPT_COMPILED:
-                self._compiled.clear()
-            found = self._compiled[key] = CompiledFormat(self, by_id, with_calls)
-        return found
-
     @cached_property
-    def _compiled(self) -> dict[tuple[frozenset[str], bool], CompiledFormat]:
+    def cache(self) -> dict[object, Any]:
+        """What others have made of this format and keep with it."""
         return {}
 
     def __repr__(self) -> str:

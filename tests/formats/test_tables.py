@@ -14,6 +14,7 @@ import jsonschema_rs
 import pytest
 
 from gateway_args import FormatError, contract, formats, read
+from gateway_args.engine.compiled import compiled
 from gateway_args.tokens import vocab
 
 ROOT = Path(__file__).parents[2]
@@ -304,7 +305,7 @@ def test_constrained_formats_are_kept_within_a_bound():
     alive = weakref.WeakSet()
     for n in range(600):
         fmt = formats.forced(f"f{n}", base)
-        fmt.compiled()
+        compiled(fmt)
         alive.add(fmt)
     long = formats.forced("f" * 1000, base)
     assert formats.forced("f" * 1000, base) is not long

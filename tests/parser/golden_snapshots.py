@@ -13,7 +13,7 @@ from typing import Any
 from parser_harness import merged
 
 from gateway_args import Delta, Event, Parser, Token, Tools, formats
-from gateway_args.engine.snapshot import VERSION
+from gateway_args.parser import VERSION
 
 FOLDER = Path(__file__).parent / "golden"
 _PARAMETERS = {"type": "object", "properties": {"pier": {"type": "string"}, "day": {"type": "integer"}}}

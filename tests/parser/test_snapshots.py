@@ -12,8 +12,8 @@ import pytest
 from parser_harness import merged
 
 from gateway_args import Acceptor, Format, LifecycleError, Limits, Parser, Tools, contract, fold, formats
-from gateway_args.engine.snapshot import VERSION
 from gateway_args.formats.table import Marker, State
+from gateway_args.parser import VERSION
 from gateway_args.sealing import seal, unseal
 
 TEXT = (

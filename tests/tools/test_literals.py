@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_args.schema.value_types import ValueType
-from gateway_args.strict_json.literals import as_json, json_string, json_string_fragment, read_json, read_python
+from gateway_args.strict_json.literals import json_string, json_string_fragment, read_json, read_python
+from gateway_args.syntaxes.values.typed_text import as_json
 
 DEPTH = 32
 

@@ -6,7 +6,7 @@ whose other half is missing, breaks the arguments there; nothing is guessed). St
 read as JSON has them. Other values are numbers, `true`, `false`, `null` and Python's words, lists and objects.
 
 With `typed`, what stands between delimiters as an argument's value is typed by the tool's schema like a tag's text
-(`literals.as_json`): functiongemma writes numbers so too. Further in, it is a string.
+(`typed_text.as_json`): functiongemma writes numbers so too. Further in, it is a string.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ...events import Why
-from ...strict_json.literals import as_json, json_string, json_string_fragment, read_json
+from ...strict_json.literals import json_string, json_string_fragment, read_json
 from ..region import GO, MARKER, WAIT, Progress
 from ..scanning import MORE, NO, SPACE, YES, Verdict, is_private, layout, literal
 from ..state import JOINED, TEXT, Kind
 from .escapes import ESCAPE, half_escape
 from .literal_value import STRING, TYPED, LiteralValue
+from .typed_text import as_json
 
 if TYPE_CHECKING:
     from ...schema.value_types import ValueType

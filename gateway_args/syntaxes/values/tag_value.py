@@ -1,7 +1,7 @@
 """A tag's raw text, written as the JSON value that its type makes of it.
 
 A declared string is written as it grows. Every other value waits until it is complete: its text is read once, at its
-close, by `literals.as_json`. One that may be a string waits at most `max_held` and is a string then; one that may not
+close, by `typed_text.as_json`. One that may be a string waits at most `max_held` and is a string then; one that may not
 is beyond the limit. The second value of a key is read like a first and reported as a duplicate.
 """
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from ...events import Why
 from ...strict_json.acceptor import Acceptor
-from ...strict_json.literals import as_json, json_string_fragment
+from ...strict_json.literals import json_string_fragment
 from ..sender import Sender
 from ..state import ACCEPTOR, COUNT, FLAG, Kind, State, choice, optional, part
+from .typed_text import as_json
 
 if TYPE_CHECKING:
     from ...schema.value_types import JsonType, ValueType
