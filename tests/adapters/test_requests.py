@@ -252,6 +252,19 @@ def test_a_messages_request_of_the_real_client() -> None:
     assert request.template()["enable_thinking"] is True
 
 
+def test_a_chat_template_gets_arguments_as_objects_and_no_role_that_it_does_not_know() -> None:
+    def calls(arguments: Any) -> dict[str, Any]:
+        function = {"name": "get_tide", "arguments": arguments}
+        call = {"id": "c", "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    messages = [{"role": "developer", "content": "d"}, calls('{"a": 1}'), calls(""), calls("{"), {"role": "user"}]
+    request = adapters.request("chat", body("chat", messages=messages))
+    shown = request.template()["messages"]
+    assert shown == [{"role": "system", "content": "d"}, calls({"a": 1}), calls({}), calls("{"), {"role": "user"}]
+    assert list(request.messages) == messages
+
+
 # ---------------------------------------------------------------------------------------------- tool choice
 
 ALL = ("get_tide", "open_door")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...limits import Limits
 from ...parser import Parser
 from ..values import Envelope, Options, Usage
 from .engines import Engine, engine
@@ -104,8 +106,12 @@ class Request:
         return engine(kind, self)
 
     def template(self) -> dict[str, Any]:
-        """The arguments of a chat template: messages, tools, and how its prompt ends."""
-        said: dict[str, Any] = {"messages": list(self.messages), "add_generation_prompt": not self.prefill}
+        """The arguments of a chat template: messages, tools, and how its prompt ends.
+
+        Templates take the arguments of earlier calls as objects, not as text, and few know the role `developer`.
+        """
+        messages = [_for_template(message) for message in self.messages]
+        said: dict[str, Any] = {"messages": messages, "add_generation_prompt": not self.prefill}
         if self.template_tools:
             said["tools"] = list(self.template_tools)
         if self.prefill:
@@ -124,6 +130,7 @@ class Request:
         markers: Mapping[str, int] | None = None,
         call_ids: Callable[[int, str], str] | None = None,
         undeclared: str = "call",
+        limits: Limits = Limits(),  # noqa: B008  (immutable)
     ) -> Parser:
         """A parser for one choice of the output; `format` is the engine's (`Engine.format`), by default `self.format`.
 
@@ -137,6 +144,7 @@ class Request:
             markers=markers,
             call_ids=call_ids,
             undeclared=undeclared,
+            limits=limits,
         )
 
     def envelope(self, id: str, created: int, usage: Usage | None = None) -> Envelope:
@@ -155,3 +163,24 @@ class Request:
             reasoning_summary=base.reasoning_summary or self.summary,
             tools=self.tools,
         )
+
+
+def _for_template(message: Message) -> Message:
+    said = dict(message)
+    if said.get("role") == "developer":
+        said["role"] = "system"
+    calls = said.get("tool_calls")
+    if isinstance(calls, list):
+        said["tool_calls"] = [_called(call) for call in calls]
+    return said
+
+
+def _called(call: Any) -> Any:
+    match call:
+        case {"function": {"arguments": str(text), **function}, **rest}:
+            try:
+                arguments = json.loads(text) if text else {}
+            except (ValueError, RecursionError):
+                return call
+            return {**rest, "function": {**function, "arguments": arguments}}
+    return call
