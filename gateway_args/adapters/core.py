@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from ..decoder.calls import CallOutcome
 from ..decoder.outcomes import Refused
@@ -54,6 +54,7 @@ from .values import Call, Chunk, Envelope, Logprob, Options, Usage, checked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_NONE: Final[list[Chunk]] = []
 Said = Event | CallOutcome
 """What a parser says, or a guard."""
 
@@ -131,7 +132,7 @@ class Stream(ABC):
         return out
 
     def _fold(self, events: Iterable[Said], logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
-        if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
+        if type(events) is not list and (isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable)):
             raise TypeError(f"expected the events of a feed or finish, got {events!r:.80}")
         out = self._out = []
         if not self._opened:
@@ -139,50 +140,52 @@ class Stream(ABC):
             self._open()
         if logprobs:
             self._logprobs += [dict(entry) for entry in logprobs]
-        for event in events:
-            self._step(event)
+        self._run(events)
         return out
 
-    def _step(self, event: Said) -> None:
-        call = self._call
-        if call is not None:
-            if call.due:
-                self._while_due(call, event)
-                return
-            if type(event) is CallArguments:  # nearly every delta of a long call: before the cases, for speed
-                if event.tokens:
-                    self._tokens += event.tokens
-                if self._logprobs:
-                    self._use_logprobs(event.tokens)
-                self._after_malformed = False
-                if call.show == "held":
-                    call.source.append(event.source)
-                json = event.json
-                if json:
-                    if json[-1] == "\\" or call.tail or "\\u" in json:
+    def _run(self, events: Iterable[Said]) -> None:
+        """Take the events in order; what nearly every delta is comes first, for speed."""
+        for event in events:
+            call = self._call
+            kind = type(event)
+            if call is not None:
+                if call.due:
+                    self._while_due(call, event)
+                    continue
+                if type(event) is CallArguments:
+                    if event.tokens:
+                        self._tokens += event.tokens
+                    if self._logprobs:
+                        self._use_logprobs(event.tokens)
+                    self._after_malformed = False
+                    json = event.json
+                    if json and (json[-1] == "\\" or call.tail or "\\u" in json):
                         json, call.tail = split(call.tail + json)
                         json = self._escapes(json)
-                    if json:
-                        self._grow_call(call, json)
-                return
-        self._take(event)
+                    if not call.direct:
+                        self._held_back(call, event, json)
+                    elif json:
+                        self._fragment(call, json)
+                    continue
+            elif (type(event) is Content or type(event) is Reasoning) and not self._finished:
+                if event.tokens:
+                    self._tokens += event.tokens
+                probable = self._use_logprobs(event.tokens) if self._logprobs else _NONE
+                self._after_malformed = False
+                if event.text:
+                    if kind is Reasoning:
+                        self._thought(event.text)
+                    else:
+                        if self._around.run or self._around.shown:
+                            self._shown_around(text_follows=True)
+                        self._text(event.text, probable)
+                continue
+            self._take(event)
 
     def _take(self, event: Said) -> None:
         if self._finished and not isinstance(event, CallOutcome):
             raise LifecycleError("the stream has finished: an adapter takes nothing after `Finish`")
         match event:
-            case Content():
-                self._spend(event.tokens)
-                probable = self._use_logprobs(event.tokens) if self._logprobs else []
-                if event.text:
-                    if self._around.run or self._around.shown:
-                        self._shown_around(text_follows=True)
-                    self._text(event.text, probable)
-            case Reasoning():
-                self._spend(event.tokens)
-                self._use_logprobs(event.tokens)
-                if event.text:
-                    self._thought(event.text)
             case Dropped():
                 self._spend(event.tokens)
                 if event.tokens:
@@ -301,7 +304,8 @@ class Stream(ABC):
         if not self.options.parallel and self._shown:
             show = "withheld"
         self._call = call = Call(event.index, id, event.name, show, event.judged)
-        call.refusal = self._verdicts.get(str(event.index))
+        call.refusal = self._verdicts.get(str(event.index)) if self._verdicts else None
+        call.direct = show == "shown" and not call.judged and call.refusal is None
         if show == "shown":
             self._show(call)
         elif show == "held":
@@ -312,13 +316,15 @@ class Stream(ABC):
         self._shown += 1
         self._start(call)
 
-    def _grow_call(self, call: Call, json: str) -> None:
+    def _held_back(self, call: Call, event: CallArguments, json: str) -> None:
+        """Arguments of a call that is not sent as it comes."""
+        if call.show == "held":
+            call.source.append(event.source)
+        if not json:
+            return
         if call.show != "shown" or call.refusal is not None:
             call.held.append(json)
-        elif call.judged:
-            if json := call.kept_open(json):
-                self._fragment(call, json)
-        else:
+        elif json := call.kept_open(json):
             self._fragment(call, json)
 
     def _call_ends(self, event: CallEnd) -> None:
@@ -329,7 +335,10 @@ class Stream(ABC):
             call.source.append(event.source)
         if call.tail:  # only a call that was cut ends inside an escape
             json, call.tail = call.tail, ""
-            self._grow_call(call, json)
+            if call.direct:
+                self._fragment(call, json)
+            else:
+                self._held_back(call, CallArguments(call.number, "", ""), json)
         if call.judged and event.complete and call.refusal is None and str(call.number) not in self._verdicts:
             call.due = True
         else:
@@ -388,6 +397,7 @@ class Stream(ABC):
             refusal = {"code": str(said.code), "path": said.path, "rule": said.rule, "message": said.message}
         if call is not None and call.number == event.index:
             call.refusal = call.refusal or refusal
+            call.direct = call.direct and refusal is None
             if call.due:
                 self._resolve(call, refusal is None)
             return
@@ -405,7 +415,7 @@ class Stream(ABC):
         self._settle(call, accepted)
         queue = self._queue
         while queue and not (self._call is not None and self._call.due):
-            self._step(queue.popleft())
+            self._run((queue.popleft(),))
 
     # What is the same for all.
 

@@ -75,8 +75,11 @@ class Stream(_Stream):
             item = self._add("msg", {"type": "message", "role": "assistant", "content": [], "status": "in_progress"})
             self._part("added", item, _output_text(""))
         self._parts.append(text)
-        known = [logprob(entry) for entry in logprobs]
-        self._logprob_list += known
+        brief: list[Chunk] = []
+        if logprobs:
+            known = [logprob(entry) for entry in logprobs]
+            self._logprob_list += known
+            brief = [_brief(entry) for entry in known]
         self._out.append(
             {
                 "type": "response.output_text.delta",
@@ -85,7 +88,7 @@ class Stream(_Stream):
                 "output_index": len(self._output),
                 "content_index": 0,
                 "delta": text,
-                "logprobs": [_brief(entry) for entry in known],
+                "logprobs": brief,
             }
         )
         self._number += 1

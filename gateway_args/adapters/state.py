@@ -77,6 +77,7 @@ _CALL: Final[dict[str, Check]] = {
     "show": lambda value: value in ("shown", "held", "withheld"),
     "judged": boolean,
     "index": lambda value: value == -1 or count(value),
+    "direct": boolean,
     "due": boolean,
     "unfit": boolean,
     "root": text,
@@ -110,11 +111,12 @@ _FIELDS: Final[dict[str, Check]] = {
     "name": text,
     "declared": lambda value: value is None or boolean(value),
     "source": text,
-    "id_kind": lambda value: value in frozenset(map(str, IdKind)),
+    "id_kind": lambda value: value is None or value in frozenset(map(str, IdKind)),
     "judged": boolean,
     "json": text,
     "complete": boolean,
     "why": lambda value: value in _WHYS,
+    "region": lambda value: value in ("", "start", "end"),
 }
 
 
@@ -163,7 +165,7 @@ def _unpacked(entry: Any) -> Event:
     kind = _EVENTS[entry.pop("")] if isinstance(entry, dict) else None
     if kind is None or not all(_FIELDS[name](value) for name, value in entry.items()):
         raise _damaged("an event that waits")
-    if "id_kind" in entry:
+    if entry.get("id_kind") is not None:
         entry["id_kind"] = IdKind(entry["id_kind"])
     if "why" in entry:
         entry["why"] = Why(entry["why"])

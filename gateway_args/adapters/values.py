@@ -95,9 +95,10 @@ class Call:
 
     `number` counts the model's calls, `index` those that the client was shown (-1 before). `show`: "shown" as it grows,
     "held" until it is whole, or "withheld" from the client. `judged`: a guard's outcome decides it; `due` once it has
-    ended and waits for that. `unfit` is an adapter's word that its API cannot show these arguments. `tail` is the
-    beginning of an escape or of the value's end, which waits; `held` the fragments not sent, `source` and `asides` what
-    the model wrote for a held call and what of it was malformed. `refusal` is the guard's.
+    ended and waits for that. `direct`: its fragments go to the client as they come. `unfit` is an adapter's word that
+    its API cannot show these arguments. `tail` is the beginning of an escape and `closing` the value's end, which wait;
+    `held` the fragments not sent, `source` and `asides` what the model wrote for a held call and what of it was
+    malformed. `refusal` is the guard's.
     """
 
     number: int
@@ -106,6 +107,7 @@ class Call:
     show: str
     judged: bool = False
     index: int = -1
+    direct: bool = False
     due: bool = False
     unfit: bool = False
     root: str = ""

@@ -65,7 +65,8 @@ def bodies(draw: st.DrawFn, *, objects_only: bool = False) -> list[Event]:
                 events += [Reasoning(piece, draw(tokens)) for piece in draw(pieces(text))]
                 events.append(ReasoningEnd())
             case "dropped":
-                events.append(Dropped(draw(st.sampled_from(["", "\n", "<|end|>"])), Why.LAYOUT, draw(tokens)))
+                text, why = draw(st.sampled_from([("", Why.CONTROL), ("\n", Why.LAYOUT), ("<|end|>", Why.MARKER)]))
+                events.append(Dropped(text, why, draw(tokens)))
             case "malformed":
                 why = draw(whys)
                 events += [Malformed(piece, why, draw(tokens)) for piece in draw(pieces(draw(TEXT)))]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gateway_args import CallOutcome, EngineEnd, Parser, Tools, adapters, formats, guard
 from gateway_args.adapters import Envelope, Options
 from gateway_args.decoder import Accepted, Refused, StreamCode
-from gateway_args.events import CallStart, Content, Finish
+from gateway_args.events import CallStart, Content, Dropped, Finish, Malformed, Reasoning, Why
 
 ENVELOPE = Envelope("resp_3", "model", 0)
 KINDS: tuple[adapters.Kind, ...] = ("chat", "responses", "messages")
@@ -249,6 +249,22 @@ def test_whatever_the_order_of_outcomes_exactly_the_accepted_calls_are_whole_and
     assert len(lists(kind, chunks).get("refused_calls", [])) == len(refused)
     text = "".join(event.text for event in events if isinstance(event, Content))
     assert "".join(texts(kind, chunks).split()) == "".join(text.split())
+
+
+@each_kind
+@MODES
+@given(events=judged_outputs(), data=st.data())
+def test_what_waits_behind_a_call_moves_with_the_stream(
+    kind: adapters.Kind, calls: Any, events: list[Any], data: st.DataObject
+) -> None:
+    options = Options(calls=calls, malformed="extension")
+    at = data.draw(st.integers(0, len(events) - 1))
+    kinds: list[Any] = [Reasoning("r", 1), Dropped(" ", Why.LAYOUT, None, "end"), Malformed("m", Why.STRAY, 2)]
+    events = [*events[:-1], *kinds, events[-1]]
+    stream = adapters.stream(kind, ENVELOPE, options)
+    before = stream.chunks(events[:at])
+    moved = type(stream).restore(stream.snapshot(), ENVELOPE, options)
+    assert before + moved.chunks(events[at:]) == adapters.stream(kind, ENVELOPE, options).chunks(events)
 
 
 @pytest.mark.parametrize("text", [TOO_HOT, f"{WARM} and {TOO_HOT}"])
