@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Event, Finish
-from gateway_args.partial import partials
+from gateway_args.partial import PartialStream, partials
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,3 +61,16 @@ def test_an_async_source_of_events_gives_the_same_views() -> None:
     assert asyncio.run(collected()) == [
         view.partial.snapshot for view in partials(EVENTS, {"write_file": WriteFile}, emit="text")
     ]
+
+
+def test_a_calls_stream_is_let_go_at_its_end() -> None:
+    def streams() -> int:
+        return sum(isinstance(each, PartialStream) for each in gc.get_objects())
+
+    before = streams()
+    views = partials(EVENTS[:7], {"write_file": WriteFile})
+    for _ in range(4):
+        next(views)
+    assert streams() == before
+    events = [*EVENTS[1:6], CallArguments(0, "{}", "")]
+    assert [view.error for view in partials(events, {"write_file": WriteFile})] == [None] * 4

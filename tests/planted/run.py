@@ -2,9 +2,10 @@
 
     python tests/planted/run.py [--only WORD] [--jobs N] [--write]
 
-`faults.toml` lists them: the file, the text and what it becomes, the tests (or corpora) that should notice, or why the
-edit changes nothing (`equivalent`). A fault is caught when a check fails; those that live, and edits whose text
-is no longer in the file, are named and the exit status is 1. `--write` puts the result into docs/contract.md.
+The `.toml` files beside it list them: the file, the text and what it becomes, the tests (or corpora) that should
+notice, or why the edit changes nothing (`equivalent`). A fault is caught when a check fails; those that live, and edits
+whose text is no longer in the file, are named and the exit status is 1. `--write` puts the result into
+docs/contract.md.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def main() -> int:
     given = options.parse_args()
     planted = [
         fault
-        for fault in read(Path(__file__).parent / "faults.toml")
+        for path in sorted(Path(__file__).parent.glob("*.toml"))
+        for fault in read(path)
         if given.only in fault.file or given.only in fault.what
     ]
     real = [fault for fault in planted if not fault.equivalent]
