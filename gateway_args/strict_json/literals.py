@@ -23,6 +23,7 @@ from json.encoder import encode_basestring
 from typing import Literal, final
 
 from ..surrogates import SURROGATE, joined
+from .tokens import NUMBER, STRING
 
 Kind = Literal["string", "integer", "number", "boolean", "null", "object", "array"]
 
@@ -60,13 +61,8 @@ def read_python(text: str, max_depth: int) -> Value | None:
 
 # Each alternative takes its characters once (possessive), so a string that never ends costs one pass.
 _JSON = re.compile(
-    r"""([ \t\n\r]*+)(?:
-    (?P<string>"[^"\\]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*+)*+")
-    |(?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+)
-    |(?P<word>true|false|null)
-    |(?P<mark>[][{},:])
-    |(?P<end>\Z))""",
-    re.VERBOSE,
+    rf"([ \t\n\r]*+)(?:(?P<string>{STRING})|(?P<number>{NUMBER})|(?P<word>true|false|null)"
+    r"|(?P<mark>[][{},:])|(?P<end>\Z))"
 )
 _DIGITS = r"[0-9](?:_?[0-9])*+"
 _PYTHON = re.compile(

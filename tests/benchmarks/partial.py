@@ -5,8 +5,8 @@ some prose (json.loads takes twice orjson's time for it); `prose`, a report of p
 timed in turn in one run, in processor time, and the median of the ratios to a `json.loads` timed next to each is
 printed. The streams are timed also for a consumer that takes every view's snapshot, and its list of items. The others:
 jiter's partial mode and pydantic's `experimental_allow_partial` parse the text so far again at every piece, as their
-users do; streaming-json-parser (optional) is incremental. At 4 characters a piece the re-parsing ones are timed on every 16th
-piece and multiplied, as a full round takes minutes.
+users do; streaming-json-parser (optional) is incremental. At 4 characters a piece the re-parsing ones are timed on
+every 16th piece and multiplied, as a full round takes minutes.
 """
 
 from __future__ import annotations
