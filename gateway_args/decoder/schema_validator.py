@@ -18,7 +18,7 @@ from .validation import DocumentError, written
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..schema.graph import Node
+    from ..schema.graph import Node, ObjectShape
 
 
 class SchemaValidator:
@@ -75,43 +75,28 @@ class SchemaValidator:
         visited: set[tuple[int, int]] = set()
         while stack:
             part, node = stack.pop()
-            if isinstance(part, float):
-                if node.number is not None and node.number.whole:
-                    raise DocumentError("canonical", f"{part!r}: an integer is written without fraction or exponent")
-            elif not isinstance(part, dict | list) or (id(part), id(node)) in visited:
+            if not isinstance(part, dict | list | float) or (id(part), id(node)) in visited:
                 continue
             visited.add((id(part), id(node)))
             stack += [(part, inner) for inner in node.every]
             for group in node.groups:
                 stack += [(part, inner) for inner in self._first(group, part)]
-            if isinstance(part, list):
-                if node.array is not None:
-                    for index, item in enumerate(part):
-                        prefix = node.array.prefix
-                        inner = prefix[index] if index < len(prefix) else node.array.rest
-                        stack += [] if inner is None else [(item, inner)]
-                continue
-            shape = node.object
-            if shape is None:
-                continue
-            last = -1
-            for name, member in part.items():
-                rank = shape.ranks.get(name, last)
-                if rank < last:
-                    raise DocumentError("order", f"the property {name!r} stands after one that is declared after it")
-                last = rank
-                known = [shape.properties[name]] if name in shape.properties else []
-                known += [inner for matches, inner in shape.patterns if matches(name)]
-                if not known and shape.rest is not None:
-                    known = [shape.rest]
-                stack += [(member, inner) for inner in known]
+            match part:
+                case float() if node.number is not None and node.number.whole:
+                    raise DocumentError("canonical", f"{part!r}: an integer is written without fraction or exponent")
+                case dict() if node.object is not None:
+                    stack += _members(part, node.object)
+                case list() if node.array is not None:
+                    prefix, rest = node.array.prefix, node.array.rest
+                    nodes = [*prefix, *[rest] * (len(part) - len(prefix))]
+                    stack += [(item, inner) for item, inner in zip(part, nodes, strict=False) if inner is not None]
         return written(value)
 
     def _first(self, group: list[Node], part: Any) -> list[Node]:
         """The first alternative that the value is valid for; for 1.0 one that asks for no integer, if there is any."""
         valid = (node for node in group if node.address and self._admits(node, part))
         if not isinstance(part, float):
-            return [*valid][:1] if isinstance(part, dict | list) else []
+            return [*valid][:1]
         return sorted(valid, key=lambda node: node.number is not None and node.number.whole)[:1]
 
     def _admits(self, node: Node, value: Any) -> bool:
@@ -119,6 +104,23 @@ class SchemaValidator:
         if validator is None:
             validator = self._branches[node.address] = self._compile({"$ref": node.address})
         return bool(validator.is_valid(value))
+
+
+def _members(value: dict[str, Any], shape: ObjectShape) -> list[tuple[Any, Node]]:
+    """The members and the schemas that apply to them; `DocumentError` when they are out of their declared order."""
+    members: list[tuple[Any, Node]] = []
+    last = -1
+    for name, member in value.items():
+        rank = shape.ranks.get(name, last)
+        if rank < last:
+            raise DocumentError("order", f"the property {name!r} stands after one that is declared after it")
+        last = rank
+        known = [shape.properties[name]] if name in shape.properties else []
+        known += [inner for matches, inner in shape.patterns if matches(name)]
+        if not known and shape.rest is not None:
+            known = [shape.rest]
+        members += [(member, inner) for inner in known]
+    return members
 
 
 def _fault(error: Any) -> str:

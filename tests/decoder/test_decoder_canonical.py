@@ -99,6 +99,13 @@ def test_a_number_beside_an_integer_may_have_a_fraction() -> None:
         assert decoder.finish() == Accepted(1.0)
 
 
+def test_a_schema_that_refers_to_itself_is_followed_once() -> None:
+    for schema in ({"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"anyOf": [{"$ref": "#"}, {"type": "number"}]}):
+        for text, value in (("1.5", 1.5), ("[1.5]", [1.5]), ('{"a":1.5}', {"a": 1.5})):
+            if "anyOf" not in schema or isinstance(value, float):
+                assert compile_schema(schema).decode(text + "\n", "canonical") == value
+
+
 def test_exact_integers_keep_every_digit() -> None:
     text = "123456789012345678901234567890"
     decoder = StreamDecoder({"type": "integer"}, framing="canonical")

@@ -152,7 +152,9 @@ def test_calls_are_stored_with_all_that_waits() -> None:
         again: list[Any] = []
         for number, event in enumerate(events):
             if number == cut:
-                moved = ToolDecoders.restore(moved.snapshot(), TOOLS).copy()
+                left = ToolDecoders.restore(moved.snapshot(), TOOLS)
+                moved = left.copy()
+                left.cancel("left behind")
             said.append(straight.feed(event))
             again.append(moved.feed(event))
         assert again == said, cut
