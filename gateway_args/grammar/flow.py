@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .nodes import EMPTY, SPACE, Choice, Cut, Free, Literal, Node, Repeat, choice, sequence, shortest, star
+from .nodes import EMPTY, NOTHING, SPACE, Choice, Cut, Free, Literal, Node, Repeat, choice, sequence, shortest, star
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,7 +99,8 @@ class _Flow:
                 continue
             out: dict[_Place, list[Node]] = {}
             for label, target in self._leading_from(place):
-                out.setdefault(target, []).append(label)
+                if label != NOTHING:
+                    out.setdefault(target, []).append(label)
             self._edges[place] = {target: choice(labels) for target, labels in out.items()}
             todo += [target for target in out if target != _END]
         return _folded(self._edges)

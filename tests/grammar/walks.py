@@ -102,6 +102,7 @@ def closing_texts(format: Format, names: tuple[str, ...]) -> list[str]:
             found |= {format.markers[name].text for name, target in state.on.items() if target != state.name}
     for syntax in format.calls.values():
         found |= {getattr(syntax, "value_close", "").replace("{name}", name) for name in (*names, "item")}
+        found.add(getattr(syntax, "delimiter", ""))
     return sorted(found - {""})
 
 
@@ -159,6 +160,21 @@ class Walker:
         return False
 
 
+@functools.lru_cache(maxsize=64)
+def _matcher(grammar: str) -> llguidance.LLMatcher:
+    return llguidance.LLMatcher(tokenizer(), grammar)
+
+
+def allows(grammar: str, text: str) -> bool:
+    """Whether the grammar allows this whole output, spelled in ordinary tokens."""
+    matcher = _matcher(grammar)
+    matcher.reset()
+    ids = encoding().encode_ordinary(text)
+    if matcher.validate_tokens(ids) < len(ids):  # asks without leaving the matcher in an error
+        return False
+    return bool(matcher.consume_tokens(ids) and matcher.is_accepting())
+
+
 def reading_of(format: Format, tools: Tools, walk: Walk, *, start: str | None, by_id: bool) -> Reading:
     markers = TokenDecoder(encoding()).markers(format) if by_id else None
     parser = Parser(format, tools, start=start, markers=markers)
@@ -176,6 +192,23 @@ def reading_of(format: Format, tools: Tools, walk: Walk, *, start: str | None, b
     for event in parser.finish("stop"):
         reading.add(event)
     return reading
+
+
+def changed(text: str, format: Format, rng: random.Random) -> str:
+    """The text with a character or a marker put in, taken out or doubled."""
+    at = rng.randrange(len(text) + 1)
+    piece = rng.choice([*texts_of(format, WORDS), '"', "}", "]", "\n", " ", "1", "x", text[at : at + 4]])
+    return text[:at] + piece + text[at + rng.randrange(3) :]
+
+
+def quoted_markers(reading: Reading, format: Format) -> list[str]:
+    """Markers that stand in text: a grammar lets none be written where it does nothing."""
+    content = [marker.text for marker in format.closers if len(marker.text) > 1]
+    thoughts = [
+        format.markers[name].text for state in format.states.values() if state.kind == "reasoning" for name in state.on
+    ]
+    found = [text for text in content if text in reading.content]
+    return found + [text for text in thoughts if text in reading.reasoning]
 
 
 def faults(reading: Reading, tools: Tools, *, choice: str = "auto", parallel: bool = True) -> list[str]:

@@ -1,0 +1,118 @@
+"""xgrammar with the structural tags of every table, against the walks, the corpora and the parser.
+
+Run by hand, since xgrammar brings torch: `pip install '.[oracles,test]'`, then this file, with tables' names or none.
+Prints every text that breaks one of these and exits 1 if there is one:
+
+- a walk of the table's Lark grammar is allowed by its tag, unless a string of its JSON holds a marker that is one token
+  (in the tag's vocabulary that text may be the token, which ends the call);
+- what the tag allows of these walks with a few characters changed, and of every corpus case that is not canonical, the
+  parser reads with no malformed text and every call complete and valid;
+- every canonical case of the corpora is allowed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from pathlib import Path
+
+import xgrammar
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "grammar"))
+
+import test_canonical
+import walks
+
+from gateway_args import Format, Tools, formats, grammar
+from gateway_args.contract import corpus
+
+COMPILER = xgrammar.GrammarCompiler(xgrammar.TokenizerInfo([]))
+REQUESTS = [("auto", True, "optional"), ("required", True, "none"), ("find_all", False, "open")]
+WALKS = 12
+
+
+def allows(compiled: xgrammar.CompiledGrammar, text: str) -> bool:
+    text = corpus.normalise(text)
+    matcher = xgrammar.GrammarMatcher(compiled, terminate_without_stop_token=True)
+    return bool((not text or matcher.accept_string(text)) and matcher.is_completed())
+
+
+def wrong(format: Format, tools: Tools, text: str, start: str | None, choice: str, parallel: bool) -> list[str]:
+    reading = walks.reading_of(format, tools, walks.Walk(text, []), start=start, by_id=False)
+    return walks.faults(reading, tools, choice=choice, parallel=parallel)
+
+
+def walked(format: Format) -> tuple[int, list[str]]:
+    """How many texts were tried, and what is wrong with them."""
+    found: list[str] = []
+    tried = 0
+    for choice, parallel, asked in REQUESTS:
+        reasoning = "none" if asked == "open" and "reasoning" not in format.states else asked
+        options = {"choice": choice, "parallel": parallel, "reasoning": reasoning}
+        try:
+            tag = COMPILER.compile_structural_tag(str(grammar.structural_tag(format, walks.TOOLS, **options)))
+        except grammar.GrammarError as error:
+            print(f"  {error}")
+            continue
+        walker = walks.Walker(grammar.lark(format, walks.TOOLS, **options).text, format, walks.WORDS, {})
+        start = "reasoning" if reasoning == "open" else None
+        rng = random.Random(7)
+        for _ in range(WALKS):
+            text = walker.walk(rng, 40).text
+            tried += 1
+            if not allows(tag, text) and not any(marker in text for marker in format.token_texts):
+                found.append(f"{options}: refused {text!r}")
+            for _ in range(8):
+                other = walks.changed(text, format, rng)
+                tried += 1
+                if allows(tag, other) and (faults := wrong(format, walks.TOOLS, other, start, choice, parallel)):
+                    found.append(f"{options}: allowed {other!r}: {faults}")
+    return tried, found
+
+
+def cased(format: Format) -> tuple[int, list[str]]:
+    found: list[str] = []
+    tried = 0
+    for case in corpus.load(format.name).cases:
+        if case.prompt or case.limits != corpus.Limits() or case.undeclared != "call":
+            continue
+        try:
+            tools = test_canonical.tools_of(case)
+        except ValueError:  # a broken call's arguments are no JSON
+            tools = Tools.of([*case.tools] if case.tools else [])
+        start = case.start
+        options = {"reasoning": "open" if start == "reasoning" else "optional"}
+        try:
+            tag = COMPILER.compile_structural_tag(str(grammar.structural_tag(format, tools, **options)))
+        except grammar.GrammarError:
+            continue
+        tried += 1
+        if case.canonical:
+            known = (format.name, case.name) in test_canonical.BEYOND or not test_canonical.is_valid(case, tools)
+            if not known and not any(allows(tag, text) for text in test_canonical.outputs_of(format, case)):
+                quoted = any(marker in call.arguments for call in case.expect.calls for marker in format.token_texts)
+                if not quoted:
+                    found.append(f"canonical case refused: {case.name}")
+        elif allows(tag, case.text) and (faults := wrong(format, tools, case.text, start, "auto", True)):
+            found.append(f"case allowed: {case.name}: {faults}")
+    return tried, found
+
+
+def main() -> int:
+    broken = 0
+    for name in sys.argv[1:] or test_canonical.NAMES:
+        began = time.perf_counter()
+        format = formats.load(name)
+        (texts, one), (cases, other) = walked(format), cased(format)
+        broken += len(one) + len(other)
+        print(
+            f"{name}: {texts} texts, {cases} cases, {len(one) + len(other)} wrong, {time.perf_counter() - began:.1f} s"
+        )
+        for line in (*one, *other):
+            print("  " + line[:600])
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
