@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from ..decoder.calls import CallOutcome
 from ..decoder.outcomes import Refused
@@ -45,8 +45,7 @@ from ..events import (
     ReasoningStart,
     Why,
 )
-from ..reading import Aside
-from . import around, ids, state
+from . import around, ids, record, state
 from .escapes import split
 from .framing import frames
 from .values import Call, Chunk, Envelope, Logprob, Options, Usage, checked
@@ -71,19 +70,15 @@ class Stream(ABC):
         "_finished": state.boolean,
         "_started": state.boolean,
         "_shown": state.count,
-        "_calls": state.calls,
         "_tokens": state.count,
         "_reasoning_tokens": state.count_or_none,
-        "_asides": state.stretches,
         "_after_malformed": state.boolean,
         "_pending": state.texts,
         "_logprobs": state.objects,
-        "_incomplete": state.objects,
-        "_refused": state.objects,
-        "_withheld": state.objects,
         "_reason": state.text_or_none,
         "_verdicts": state.verdicts,
         "_around": around.is_state,
+        "_record": record.is_state,
     }
 
     def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
@@ -95,19 +90,15 @@ class Stream(ABC):
         self._finished = False
         self._started = False
         self._shown = 0
-        self._calls: list[list[Any]] = []  # number, id, name, whole: the calls that are over
         self._tokens = 0
         self._reasoning_tokens: int | None = None
-        self._asides: list[list[str]] = []  # stretches of malformed text: why, then its parts
+        self._record = record.Record()
         self._after_malformed = False
         self._pending: list[str] = []
         self._around = around.Around()
         self._queue: deque[Event] = deque()  # what came behind a call that waits for its outcome
         self._verdicts: dict[str, Chunk | None] = {}  # outcomes of calls in there: None, or the refusal
         self._logprobs: list[Chunk] = []
-        self._incomplete: list[Chunk] = []
-        self._refused: list[Chunk] = []
-        self._withheld: list[Chunk] = []
         self._reason: str | None = None  # the finish reason, while the last chunk waits for `end`
         self._call: Call | None = None
 
@@ -299,7 +290,7 @@ class Stream(ABC):
     def _call_starts(self, event: CallStart) -> None:
         self._shown_around()
         self._started = True
-        id = ids.call_id(self.CALL_PREFIX, self.envelope.id, self.choice, event, {over[1] for over in self._calls})
+        id = ids.call_id(self.CALL_PREFIX, self.envelope.id, self.choice, event, self._record.ids)
         show = "held" if self.options.calls == "complete" else "shown"
         if not self.options.parallel and self._shown:
             show = "withheld"
@@ -356,14 +347,8 @@ class Stream(ABC):
                 call.show = "withheld"
         elif call.show == "shown" and whole and call.closing:
             self._fragment(call, call.closing)
-        whole_there = self._end(call, whole) if call.show == "shown" else False
-        self._calls.append([call.number, call.id, call.name, whole_there])
-        if call.refusal is not None:
-            self._refused.append(call.entry() | call.refusal)
-        elif call.show == "withheld":
-            self._withheld.append(call.entry() | {"complete": whole})
-        elif not whole_there:
-            self._incomplete.append(call.entry())
+        there = self._end(call, whole) if call.show == "shown" else False
+        self._record.ended(call, whole=whole, there=there)
         if call.show == "held" and not whole:
             why = call.asides[0][0] if call.asides else Why.UNTERMINATED.value
             if call.refusal is None:
@@ -401,13 +386,8 @@ class Stream(ABC):
             if call.due:
                 self._resolve(call, refusal is None)
             return
-        for over in self._calls:
-            if over[0] == event.index:  # handed out as whole, for nobody said that it would be judged
-                if refusal is not None and over[3]:
-                    over[3] = False
-                    self._refused.append({"id": over[1], "name": over[2], **refusal})
-                return
-        self._verdicts[str(event.index)] = refusal
+        if not self._record.late(event.index, refusal):
+            self._verdicts[str(event.index)] = refusal
 
     def _resolve(self, call: Call, accepted: bool) -> None:
         """The outcome of a call that waited for it; then what came behind it, up to the next one that waits."""
@@ -450,10 +430,8 @@ class Stream(ABC):
                 self._pending.append(text)  # an open call is one item or block: text waits for its end
             elif text := self._around.before_malformed() + text:
                 self._text(text, [])
-        elif joined and self._asides and self._asides[-1][0] == why:
-            self._asides[-1].append(text)
         else:
-            self._asides.append([why, text])
+            self._record.malformed(text, why, joined=joined)
 
     def _shown_around(self, *, text_follows: bool = False) -> None:
         """What stands behind malformed text that was shown, and belongs to it, is shown too."""
@@ -467,7 +445,7 @@ class Stream(ABC):
         self._finished = True
         self._reasoning_tokens = event.reasoning_tokens
         reason = event.reason
-        if reason == "tool_calls" and not any(over[3] for over in self._calls):
+        if reason == "tool_calls" and not self._record.any_whole:
             reason = "stop"
         if self.options.late_usage and self.WAITS:
             self._reason = reason
@@ -475,18 +453,8 @@ class Stream(ABC):
             self._conclude(reason)
 
     def _conclude(self, reason: str) -> None:
-        extension: Chunk = {}
-        asides = [Aside("".join(parts), Why(why)) for why, *parts in self._asides]
-        if asides and self.options.malformed != "hide":
-            extension["malformed"] = [{"text": aside.text, "why": str(aside.why)} for aside in asides]
-        for name, listed in (
-            ("incomplete_calls", self._incomplete),
-            ("refused_calls", self._refused),
-            ("withheld_calls", self._withheld),
-        ):
-            if listed:
-                extension[name] = listed
+        extension = self._record.extension(malformed=self.options.malformed != "hide")
         self._close(reason, extension)
         if self.options.hook is not None:
-            for aside in asides:
+            for aside in self._record.asides:
                 self.options.hook(aside)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeGuard
 from .. import events as _events
 from ..events import Event, IdKind, Why
 from ..sealing import reading, seal, unseal
+from .record import is_stretch
 from .values import Call, Chunk
 
 VERSION: Final = 2
@@ -44,25 +45,12 @@ def texts(value: object) -> bool:
     return _list(value) and all(map(text, value))
 
 
-def stretches(value: object) -> bool:
-    """Stretches of malformed text: each its `Why`, then the parts of the text."""
-    return _list(value) and all(texts(entry) and entry and entry[0] in _WHYS for entry in value)
-
-
 def objects(value: object) -> bool:
     return _list(value) and all(isinstance(entry, dict) for entry in value)
 
 
 def verdicts(value: object) -> bool:
     return isinstance(value, dict) and all(entry is None or isinstance(entry, dict) for entry in value.values())
-
-
-def calls(value: object) -> bool:
-    """The calls that are over: number, id, name, whole."""
-    return _list(value) and all(
-        _list(entry) and len(entry) == 4 and count(entry[0]) and texts(entry[1:3]) and boolean(entry[3])
-        for entry in value
-    )
 
 
 def _list(value: object) -> TypeGuard[list[Any]]:
@@ -85,7 +73,7 @@ _CALL: Final[dict[str, Check]] = {
     "closing": text,
     "held": texts,
     "source": texts,
-    "asides": stretches,
+    "asides": lambda value: _list(value) and all(map(is_stretch, value)),
     "refusal": lambda value: value is None or isinstance(value, dict),
 }
 # What may wait behind a call, by its fields' types.
