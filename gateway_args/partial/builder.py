@@ -235,9 +235,7 @@ class Builder:
                     if not frames:
                         changed = self.done = True
                     continue
-                self.step = key = self._key.read(len(self._key))
-                if key in frames[-1].items:
-                    self.refuse(f"duplicate key {key!r}", self._began)
+                if not self._take_key(self._key.read(len(self._key))):
                     break
                 place = _COLON
                 continue
@@ -247,13 +245,26 @@ class Builder:
                 continue
             pos += 1
             if character == '"':
+                whole_string = tokens.simple(text, pos)
                 if place == _BEFORE_KEY:
-                    place = _KEY
-                    self._key = Text()
                     self._began = base + pos - 1
+                    if whole_string is None:
+                        place = _KEY
+                        self._key = Text()
+                        continue
+                    pos = whole_string.end()
+                    if not self._take_key(whole_string[1]):
+                        break
+                    place = _COLON
                     continue
-                place = _STRING
-                self.in_flight = self._text = Text()
+                if whole_string is None:
+                    place = _STRING
+                    self.in_flight = self._text = Text()
+                else:
+                    place = _AFTER
+                    self.in_flight = whole_string[1]
+                    pos = whole_string.end()
+                    self.done = not frames
             elif character == ":":
                 place = _VALUE
                 continue
@@ -289,6 +300,14 @@ class Builder:
                 self.step = len(frames[-1])
         self._in = place
         return changed
+
+    def _take_key(self, key: str) -> bool:
+        """The key is whole; whether it may stand there."""
+        self.step = key
+        if key in self.frames[-1].items:
+            self.refuse(f"duplicate key {key!r}", self._began)
+            return False
+        return True
 
     def _open(self, opener: str, mark: int) -> None:
         outer = self.frames[-1] if self.frames else None

@@ -31,7 +31,8 @@ def _modern(type_: Any, made: dict[Any, Any]) -> Any:
         return made[type_]
     origin, arguments = typing.get_origin(type_), typing.get_args(type_)
     if origin in (list, set, frozenset, tuple, dict):
-        return origin[tuple(each if each is ... else _modern(each, made) for each in arguments)]
+        generic: Any = origin
+        return generic[tuple(each if each is ... else _modern(each, made) for each in arguments)]
     if origin in (typing.Union, types.UnionType):
         return typing.Union[tuple(_modern(each, made) for each in arguments)]  # noqa: UP007
     if origin is typing.Annotated:

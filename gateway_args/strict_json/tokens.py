@@ -32,6 +32,8 @@ run = re.compile(
     rf"|u[dD][89abAB][0-9a-fA-F]{{2}}(?=[^\\]|\\[^u]|\\u[0-9a-fA-F]{{4}})){_PLAIN})*+"
 ).match
 """What can be decoded now of a string's body: the escape of a high surrogate waits for what follows it."""
+simple = re.compile(r'([^"\\\x00-\x1f]*+)"').match
+"""The rest of a string without escapes, whose quote is there."""
 whole_number = re.compile(NUMBER).fullmatch
 special = re.compile(r'["\\\x00-\x1f]').search
 """What makes text more than a run of a string's body: its end, an escape, a raw control character."""
