@@ -14,13 +14,13 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import GatewayArgsError
-from . import batch, contract, demo, formats, grammar, learn, parse, replay
+from . import batch, contract, demo, formats, grammar, learn, parse, replay, serve
 from .common import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (parse, batch, contract, formats, grammar, learn, demo, replay)
+_COMMANDS = (parse, batch, contract, formats, grammar, learn, serve, demo, replay)
 
 
 class _Arguments(argparse.ArgumentParser):
