@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, final
 
 from .engine import snapshot
 from .engine.compiled import compiled
-from .engine.engine import Engine
+from .engine.engine import TEXT, Engine
 from .errors import LifecycleError
-from .events import CallArguments, CallStart, Content, Dropped, Event, Finish, IdKind, Why
+from .events import CallArguments, CallStart, Content, Event, Finish, IdKind
 from .formats.table import Format
 from .formats.turn import open_turn
 from .limits import Limits
@@ -129,9 +129,6 @@ class Parser:
             del account.unnamed[0]
         out = account.out
         account.out = []
-        for said in out:
-            if type(said) is Dropped and said.why is Why.MARKER:
-                said.region = self._format.regions.get(said.text, "")
         return out
 
     def _id(self, call: CallStart) -> tuple[str, IdKind]:
@@ -187,7 +184,7 @@ class Parser:
             if self._before is not None:
                 self._begin(None)
                 engine = self._engine
-            if engine.plain_text(piece):
+            if engine.mode == TEXT and engine.plain_text(piece):
                 return [Content(piece)]
         else:
             if not isinstance(piece, Delta):

@@ -62,6 +62,7 @@ class Account(State):
         "pos",
         "reader",
         "reasoning_tokens",
+        "regions",
         "spelled",
         "starts",
         "state",
@@ -89,6 +90,7 @@ class Account(State):
         self, format: CompiledFormat, state: str, tools: Tools | None, limits: Limits, undeclared_is_malformed: bool
     ) -> None:
         self.spelled = format.texts
+        self.regions = format.format.regions  # what the format's markers open and close, for who shows them
         self.state: CompiledState = format.states[state]
         self.limits = limits
         self.text = ""
@@ -311,7 +313,10 @@ class Account(State):
             if text or tokens:
                 if self.in_reasoning and tokens and why is not Why.MARKER:
                     self.reasoning_tokens += tokens
-                self.out.append(kind(text, why, tokens))
+                event = kind(text, why, tokens)
+                if why is Why.MARKER and isinstance(event, Dropped):
+                    event.region = self.regions.get(text, "")
+                self.out.append(event)
 
     def emit_text(self, end: int) -> None:
         """The unaccounted text up to `end` is text of the state."""

@@ -145,9 +145,9 @@ class Engine(State):
         self._run()
 
     def plain_text(self, text: str) -> bool:
-        """The hot path of content: no marker's first character, nothing held. False: it was not taken."""
+        """The hot path of content: no marker's first character, nothing held, in mode TEXT. False: it was not taken."""
         account = self.account
-        if self.mode != TEXT or self.layout.blank or account.mark != len(account.text) or account.out:
+        if self.layout.blank or account.mark != len(account.text) or account.out:
             return False
         state = account.state
         if state.kind != "content" or state.fast.search(text) is not None or (state.hold and text[-1] in SPACE):

@@ -45,7 +45,7 @@ _ID: Final = "id"
 _OTHER: Final = "other"
 _AFTER: Final = "after"
 _OVER: Final = "over"
-_OUTSIDE: Final = (_OPEN, _ITEM, _FIRST_ITEM, _AFTER_ITEM)
+_OUTSIDE: Final = frozenset((_OPEN, _ITEM, _FIRST_ITEM, _AFTER_ITEM))
 _INSIDE: Final = (_FIRST_KEY, _KEY, _COLON, _VALUE, _NAME, _ARGUMENTS, _ID, _OTHER, _AFTER)
 
 
@@ -68,7 +68,7 @@ class ObjectsReader(Reader):
         "_why",
     )
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
-        ("_state", choice(_HEADER, *_OUTSIDE, *_INSIDE, _OVER)),
+        ("_state", choice(_HEADER, _OPEN, _ITEM, _FIRST_ITEM, _AFTER_ITEM, *_INSIDE, _OVER)),
         ("_listed", FLAG),
         ("complete", FLAG),
         ("_name", TEXT),
@@ -156,7 +156,7 @@ class ObjectsReader(Reader):
         at = skip_space(text, region.pos)
         region.advance(at)
         state = self._state
-        if self._started or state in _OUTSIDE:
+        if state in _OUTSIDE or (self._python and self._started):
             self._flush(region)
         if self._unheld(region):
             return self._broke(region, Why.LIMIT)
@@ -319,7 +319,7 @@ class ObjectsReader(Reader):
         if state == _ARGUMENTS:
             if self._python and _HALF_NOTHING.match(region.text, at):
                 return WAIT
-            self._args = PythonValue() if self._python else JsonValue(region.limits.max_depth)
+            self._args = PythonValue(started=False) if self._python else JsonValue(region.limits.max_depth)
             if self._name and not self._started and (code := self._start(region, at)) != GO:
                 return code
             if self._refused:
@@ -332,7 +332,8 @@ class ObjectsReader(Reader):
                     state = _AFTER
                 elif region.text[at] in "'\"":
                     return region.fail(Why.SHAPE)
-            self._args.sender.started = self._started
+            if self._started:
+                self._args.sender.start()
         self._state = state
         if state == _OTHER:
             if self._python:

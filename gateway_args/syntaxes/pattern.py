@@ -52,7 +52,7 @@ class Match:
 
 
 class _Step:
-    """A place and the literal behind it; the first step of a pattern has no place."""
+    """A place and the literal behind it."""
 
     __slots__ = ("last", "literal", "place", "quoted", "run")
 
@@ -79,7 +79,7 @@ class Pattern:
         first, *rest = (_TAG_PLACES if tag else _HEADER_PLACES).split(pattern)  # literal, then place, literal, ...
         self.first: Final = spell(first)
         """The literal that it begins with."""
-        steps = [_Step("", spell(first), _NAME_CHARS, last=False)]
+        steps = []
         for place, behind in zip(rest[::2], map(spell, rest[1::2]), strict=True):
             run = _tag_chars(behind) if tag else _NAME_CHARS
             steps.append(_Step(place, behind, run, last=not tag and _NAME_CHARS.match(behind) is not None))
@@ -92,9 +92,15 @@ class Pattern:
 
         `final`: no more text comes; `names` are the functions that the request declares.
         """
+        first = self.first
+        tail = at
+        if first:
+            verdict = literal(text, at, first, final)
+            if verdict != YES:
+                return verdict, None
+            at += len(first)
         name = id = ""
         type: str | None = None
-        tail = at
         end = len(text)
         for step in self._steps:
             place = step.place
@@ -119,7 +125,7 @@ class Pattern:
                 at = index.end() if index is not None else at
                 if at == end and not final:
                     return MORE, None
-            elif place:
+            else:
                 run = step.run.match(text, at, at + limits.max_name + 1)
                 stop = run.end() if run is not None else at
                 if stop - at > limits.max_name:
@@ -146,10 +152,6 @@ class Pattern:
                     return verdict, None
                 at += len(step.literal)
         return YES, Match(at, tail, name, id, type)
-
-    def begins(self, text: str, at: int) -> Verdict:
-        """Whether the literal that it begins with stands here."""
-        return literal(text, at, self.first)
 
     def _word(self, text: str) -> str:
         if self._entities and "&" in text:

@@ -65,11 +65,12 @@ def literal(text: str, at: int, word: str, final: bool = False) -> Verdict:
 class Words:
     """A set of texts to find in another: the earliest, of those the longest, and one half-arrived at the end."""
 
-    __slots__ = ("_full", "_growing", "_longer", "words")
+    __slots__ = ("_firsts", "_full", "_growing", "_longer", "words")
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words: Final = frozenset(words)
         ordered = sorted(self.words, key=lambda word: (-len(word), word))
+        self._firsts = frozenset(word[0] for word in ordered)
         self._full = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
         self._growing = re.compile(_growing(ordered) if ordered else r"(?!)")
         self._longer = frozenset(
@@ -85,6 +86,8 @@ class Words:
 
     def at(self, text: str, start: int, final: bool) -> tuple[Verdict, int]:
         """Whether a word begins exactly at `start`, and where it ends."""
+        if start >= len(text) or text[start] not in self._firsts:
+            return NO, len(text)
         verdict, _, end = self._verdict(text, (self._full if final else self._growing).match(text, start), final)
         return verdict, end
 
@@ -100,7 +103,7 @@ class Words:
     @property
     def firsts(self) -> str:
         """The characters with which a word can begin."""
-        return "".join(sorted({word[0] for word in self.words}))
+        return "".join(sorted(self._firsts))
 
 
 def _growing(words: list[str]) -> str:

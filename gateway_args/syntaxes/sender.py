@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Sender(State):
     """The fragments of one call's arguments."""
 
-    __slots__ = ("blocked", "pending", "sent", "started")
+    __slots__ = ("blocked", "pending", "sends", "sent", "started")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         ("pending", TEXTS),
         ("sent", COUNT),
@@ -30,13 +30,23 @@ class Sender(State):
     def __init__(self, started: bool = False) -> None:
         self.pending: list[str] = []  # fragments that wait
         self.sent = 0  # characters of all fragments, those that wait included
-        self.started = started  # the call has: fragments are sent
+        self.started = started  # the call has
         self.blocked = False  # something that waits is not decided
+        self.sends = started  # a fragment is sent at once: both of these
 
-    @property
-    def sends(self) -> bool:
-        """Whether a fragment is sent at once."""
-        return self.started and not self.blocked
+    def start(self) -> None:
+        """The call has started."""
+        self.started = True
+        self.sends = not self.blocked
+
+    def block(self, blocked: bool) -> None:
+        """Whether something that waits is not decided."""
+        self.blocked = blocked
+        self.sends = self.started and not blocked
+
+    def load(self, saved: object) -> None:
+        super().load(saved)
+        self.block(self.blocked)
 
     def release(self, region: Region, end: int) -> None:
         """Nothing keeps what waited any more: send it, for the text up to `end`."""
@@ -73,11 +83,11 @@ class Sender(State):
         False: not all of them fit; `region.pos` stands behind what did. With `divisible` a piece that is its own text
         is cut in the middle, others are sent whole or not at all.
         """
-        start = region.pos if divisible else max(0, region.pos - region.held)  # where the text of the first begins
-        json = "".join(pieces)
-        within = self.fits(region, len(json))
-        if not within:
-            limit = region.limits.max_arguments or 0
+        json = pieces[0] if len(pieces) == 1 else "".join(pieces)
+        limit = region.limits.max_arguments
+        within = limit is None or self.sent + len(json) <= limit
+        if limit is not None and not within:
+            start = region.pos if divisible else max(0, region.pos - region.held)  # where the text of the first begins
             pieces, ends = _within(pieces, ends, start if divisible else -1, limit - self.sent)
             json = "".join(pieces)
             end = ends[-1] if ends else start

@@ -50,7 +50,7 @@ def short_string(region: Region, at: int, *, python: bool) -> tuple[Progress, st
 def _written(region: Region, start: int, end: int) -> tuple[Progress, str]:
     """The text of a string, with the markers by id in it that are data as the text of their tokens."""
     text = region.text[start:end]
-    if PRIVATE.search(text) is None:
+    if text.isascii() or PRIVATE.search(text) is None:
         return GO, text
     for found in PRIVATE.finditer(text):
         verdict = region.marker(start + found.start())

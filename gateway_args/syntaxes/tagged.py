@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from .base import BoundSyntax, Reader, Syntax
 from .pattern import Closer, Match, Pattern, first_match, tag_problem
-from .scanning import MORE, NO, YES, Verdict, Words, either, layout
+from .scanning import MORE, NO, YES, Verdict, Words, either, layout, literal
 from .tagged_reader import TaggedReader
 
 if TYPE_CHECKING:
@@ -153,10 +153,14 @@ class BoundTagged(BoundSyntax):
 
     def opens(self, region: Region, at: int) -> Verdict:
         """Whether a parameter's opener begins at this offset."""
-        verdict: Verdict = NO
+        found: Verdict = NO
         for pattern in self.parameters:
-            verdict = either(verdict, pattern.begins(region.text, at))
-        return verdict
+            verdict = literal(region.text, at, pattern.first)
+            if verdict == YES:
+                return YES
+            if verdict == MORE:
+                found = MORE
+        return found
 
     def parameter(self, region: Region, at: int, final: bool) -> tuple[Verdict, Match | None]:
         """The parameter's opener at this offset, if there is one; the first pattern that matches counts."""

@@ -177,7 +177,9 @@ class TaggedReader(Reader):
             self._stray = False
             self._state = _KEYED
             return GO if bound.value_open else self._begin(region)
-        if either(region.marker(at, cut=True), closes, opens) == MORE:
+        if region.final:
+            marker = region.marker(at, cut=True)
+        if MORE in (marker, closes, opens):
             return WAIT
         if not self._stray:
             return region.fail(Why.SHAPE)

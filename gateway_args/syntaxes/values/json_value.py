@@ -73,7 +73,7 @@ class JsonValue(State):
 
     def release(self, region: Region, end: int) -> None:
         """The call has started: send what waited, for the text up to `end`."""
-        self.sender.started = True
+        self.sender.start()
         self.sender.release(region, end)
 
     def cut(self, region: Region) -> None:

@@ -237,7 +237,7 @@ class LiteralValue(State):
             self._flush(region)
             self._drop(region, at)
             return True
-        if not self._sends:
+        if not self.sender.sends:
             if region.held <= region.limits.max_held:
                 return True
             region.fail(Why.LIMIT)
@@ -274,7 +274,7 @@ class LiteralValue(State):
                 return BROKE
             self._undecided.append(len(self.sender.pending))
             self.sender.pending.append("")
-            self.sender.blocked = True
+            self.sender.block(True)
             return GO
         if char in self._quotes:
             verdict, start = self._open_string(region, at, "")
@@ -411,7 +411,7 @@ class LiteralValue(State):
 
     def _decide(self, region: Region, end: int) -> None:
         """A parenthesis is known: what waited for it is sent, unless it stands inside another."""
-        self.sender.blocked = bool(self._undecided)
+        self.sender.block(bool(self._undecided))
         if self._sends:
             self.sender.release(region, end)
 
@@ -436,7 +436,7 @@ class LiteralValue(State):
 
     def release(self, region: Region, end: int) -> None:
         """The call has started: send what waited, for the text up to `end`."""
-        self.sender.started = True
+        self.sender.start()
         if self._sends:
             self.sender.release(region, end)
 
