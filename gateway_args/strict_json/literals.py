@@ -237,7 +237,7 @@ def _python_number(written: str) -> str | None:
 
 PYTHON_ESCAPE = re.compile(
     r"\\(?:(?P<hex>x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[0-7]{1,3})"
-    r"|N\{(?P<name>[^{}]{1,256})\}|(?P<line>\r\n)|(?P<one>[\s\S]))"
+    r"|N\{(?P<name>[^{}\ud800-\udfff]{1,256})\}|(?P<line>\r\n)|(?P<one>[\s\S]))"
 )
 _ONE = {"\n": "", "\r": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r"}
 _ONE |= {"t": "\t", "v": "\v"}

@@ -170,7 +170,9 @@ class BoundTagged(BoundSyntax):
         """Where a value may end in this state; between quotes it is the second of them alone."""
         if quoted:
             return self._found(self.quotes[1], lambda: [self.quotes[1]])
-        return self._found(markers.name, lambda: [*self._tags(), *markers.closers[0].words])
+        return self._found(
+            markers.name, lambda: [*self._tags(), *(w for closers in markers.closers[:1] for w in closers.words)]
+        )
 
     def tags(self, markers: Markers) -> Words:
         """What may begin a tag or a marker between parameters."""
