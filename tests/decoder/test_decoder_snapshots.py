@@ -189,6 +189,14 @@ def test_a_guarded_stream_and_its_transcript_move_to_another_process(tmp_path: A
     assert report.ok, report.problems
 
 
+def test_a_guard_that_refused_a_call_has_refused_it_when_it_is_restored_and_copied() -> None:
+    core = Guard(Parser(formats.load("hermes"), TOOLS), TOOLS)
+    core.feed(TEXT.replace("city", "town"))
+    assert core.refused
+    assert Guard.restore(core.snapshot(), formats.load("hermes"), TOOLS).refused
+    assert core.copy().refused
+
+
 def test_a_parser_that_cannot_be_stored_is_named() -> None:
     class Other:
         def feed(self, piece: Any, /) -> list[Any]:
