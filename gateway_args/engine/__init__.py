@@ -1,1 +1,1 @@
-"""A compiled format run over text as it arrives: markers, layout, the call in flight, accounting, state as bytes."""
+"""A compiled format run over text as it arrives: what is a marker, layout, a call or content, and the account of it."""

@@ -1,1 +1,1 @@
-"""JSON text and nothing else: the strict, resumable acceptor of prefixes."""
+"""JSON text and nothing else: the strict, resumable acceptor of prefixes; literals read whole."""

@@ -22,6 +22,7 @@ LAYERS = (
     ("assembler", "learning", "decoder", "contract", "grammar"),
     ("partial", "adapters"),
     ("engines", "demo"),
+    ("serve",),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
