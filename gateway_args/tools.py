@@ -206,7 +206,7 @@ def _name(tool: Mapping[str, Any], path: str) -> str:
 
 
 def _copied(schema: Mapping[str, Any], path: str) -> dict[str, Any]:
-    if _too_deep(schema):
+    if too_deep(schema, _MAX_DEPTH):
         raise ValueError(f"{path}: nested too deeply to be read; at most {_MAX_DEPTH} levels are")
     try:
         copy: dict[str, Any] = json.loads(json.dumps(dict(schema), allow_nan=False))
@@ -215,10 +215,10 @@ def _copied(schema: Mapping[str, Any], path: str) -> dict[str, Any]:
     return copy
 
 
-def _too_deep(value: object) -> bool:
-    """Whether lists and objects stand in each other more than `_MAX_DEPTH` levels deep."""
+def too_deep(value: object, levels: int) -> bool:
+    """Whether lists and objects stand in each other more than so many levels deep."""
     level = {0: value}  # by identity: a value that stands in several places is looked at once a level
-    for _ in range(_MAX_DEPTH + 1):
+    for _ in range(levels + 1):
         level = {
             id(inner): inner
             for outer in level.values()
@@ -231,5 +231,5 @@ def _too_deep(value: object) -> bool:
 
 
 def _malformed(path: str, wanted: str, got: object) -> ValueError:
-    told = "a deeply nested value" if _too_deep(got) else json.dumps(got, default=repr)[:80]
+    told = "a deeply nested value" if too_deep(got, _MAX_DEPTH) else json.dumps(got, default=repr)[:80]
     return ValueError(f"{path}: {wanted} is expected here, not {told}")

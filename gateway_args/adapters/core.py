@@ -339,12 +339,9 @@ class Stream(ABC):
         """The call is over; `whole` is whether its arguments are and no guard refused them."""
         self._call = None
         if call.show == "held" and whole:
-            if self.options.parallel or not self._shown:
-                self._show(call)
-                held, call.held, call.show = call.held, [], "shown"
-                self._fragment(call, "".join(held))
-            else:
-                call.show = "withheld"
+            self._show(call)
+            held, call.held, call.show = call.held, [], "shown"
+            self._fragment(call, "".join(held))
         elif call.show == "shown" and whole and call.closing:
             self._fragment(call, call.closing)
         there = self._end(call, whole) if call.show == "shown" else False

@@ -11,6 +11,8 @@ import httpx
 import httpx2
 import openai
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway_args import CallStart, FormatError, adapters, formats
 from gateway_args.adapters import BadRequest, Constraint, Options, Request, ToolChoice
@@ -556,3 +558,107 @@ def test_a_request_is_a_value_of_its_own() -> None:
     assert isinstance(request, Request)
     with pytest.raises(AttributeError):
         request.model = "x"  # type: ignore[misc]
+
+
+# ------------------------------------------------------------------------------------------- strangers' bodies
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8))
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+)
+FULL: dict[str, dict[str, Any]] = {
+    "chat": body(
+        "chat",
+        tools=[tool("chat"), {"type": "custom", "custom": {"name": "note"}}],
+        tool_choice={"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [tool("chat")]}},
+        response_format={"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}},
+        messages=[*ASK, {"role": "assistant", "content": [{"type": "text", "text": "The"}], "tool_calls": []}],
+        continue_final_message=True,
+        stream=True,
+        stream_options={"include_usage": True},
+        stop=["a"],
+        n=2,
+        logprobs=True,
+        top_logprobs=2,
+        chat_template_kwargs={"enable_thinking": False},
+    ),
+    "responses": body(
+        "responses",
+        tools=[tool("responses"), {"type": "namespace", "name": "crm", "tools": [tool("responses", "find")]}],
+        tool_choice={"type": "allowed_tools", "mode": "auto", "tools": [TIDE]},
+        text={"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}},
+        reasoning={"effort": "low", "summary": "auto"},
+        input=[
+            {
+                "role": "user",
+                "content": [{"type": "input_text", "text": "?"}, {"type": "input_image", "image_url": "u"}],
+            },
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "a"}]},
+            {"type": "function_call", "call_id": "c", "name": "find", "namespace": "crm", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": "b"}]},
+        ],
+        include=["message.output_text.logprobs"],
+    ),
+    "messages": body(
+        "messages",
+        tools=[tool("messages")],
+        tool_choice={"type": "tool", "name": "get_tide", "disable_parallel_tool_use": True},
+        output_config={"effort": "low", "format": {"type": "json_schema", "schema": SCHEMA}},
+        thinking={"type": "enabled", "budget_tokens": 1024},
+        system=[NOON],
+        messages=[
+            {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "u"}}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "b", "input": {"c": [1]}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [NOON]}]},
+            {"role": "assistant", "content": "T"},
+        ],
+        stop_sequences=["a"],
+    ),
+}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    return [path, *(place for key in keys for place in places(value[key], (*path, key)))]
+
+
+def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = changed(value[path[0]], path[1:], new)
+    return copy
+
+
+def answered(kind: adapters.Kind, said: Any) -> None:
+    """A request that can be run, or one bad request with a place in the body."""
+    try:
+        request = adapters.request(kind, said, model_format=QWEN)
+    except BadRequest as bad:
+        json.dumps(bad.body)
+        return
+    request.template()
+    request.parser()
+    for engine in ("vllm", "sglang", "llama.cpp", "trtllm", "plain"):
+        assert request.engine(engine).format is not None
+    adapters.stream(kind, request.envelope("r", 0), request.options()).frames()
+
+
+@each_kind
+@settings(max_examples=150)
+@given(data=st.data())
+def test_whatever_stands_in_a_body_is_answered(kind: adapters.Kind, data: st.DataObject) -> None:
+    path = data.draw(st.sampled_from(places(FULL[kind])))
+    answered(kind, changed(FULL[kind], path, data.draw(JSON)))
+
+
+@each_kind
+@pytest.mark.parametrize("depth", [150, 950])
+def test_whatever_is_nested_however_deep_is_answered(kind: adapters.Kind, depth: int) -> None:
+    for path in places(FULL[kind]):
+        for make in (lambda deep: [deep], lambda deep: {"a": deep}):
+            deep: Any = 1
+            for _ in range(depth):
+                deep = make(deep)
+            answered(kind, changed(FULL[kind], path, deep))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from ...tools import Tools
+from ...tools import Tools, too_deep
 from ..errors import BadRequest
 
 T = TypeVar("T", bound=str)
+_MAX_DEPTH: Final = 160
 
 _NAMES = {bool: "true or false", str: "a string", int: "an integer", dict: "an object", list: "a list"}
 
@@ -21,6 +22,8 @@ class Body:
         self.path = path
         if not isinstance(value, Mapping):
             raise self.bad(path, f"expected an object, got {_word(value)}")
+        if not path and too_deep(value, _MAX_DEPTH):
+            raise self.bad(path, f"nested more than {_MAX_DEPTH} levels deep")
         self.value: Mapping[str, Any] = value
 
     def bad(self, path: str, message: str) -> BadRequest:
