@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from gateway_args.decoder import Accepted, Refused, StreamCode, StreamDecoder, ToolDecoders, compile_schema
+from gateway_args.decoder import (
+    Accepted,
+    Refused,
+    StreamCode,
+    StreamDecoder,
+    StreamLimits,
+    ToolDecoders,
+    compile_schema,
+)
 from gateway_args.decoder.digits import DigitRange
 from gateway_args.events import CallArguments, CallEnd, CallStart
 from gateway_args.schema.graph import NumberShape
@@ -104,6 +112,18 @@ def test_a_schema_that_refers_to_itself_is_followed_once() -> None:
         for text, value in (("1.5", 1.5), ("[1.5]", [1.5]), ('{"a":1.5}', {"a": 1.5})):
             if "anyOf" not in schema or isinstance(value, float):
                 assert compile_schema(schema).decode(text + "\n", "canonical") == value
+
+
+@pytest.mark.parametrize("schema", [{"type": "integer", "minimum": 5}, {"multipleOf": 7}, {"minimum": 1}])
+def test_digits_run_out_of_work_at_the_same_one_whatever_the_cuts(schema: Any) -> None:
+    text = "7" * 60
+    found = set()
+    for size in (1, 2, 7, 25, 60):
+        decoder = StreamDecoder(schema, framing="canonical", limits=StreamLimits(max_work=30))
+        outcomes = [decoder.push(text[at : at + size]) for at in range(0, len(text), size)]
+        found.add(repr(outcomes[-1]))
+    assert len(found) == 1, found
+    assert ("max_work" in found.pop()) == ("multipleOf" not in schema)
 
 
 def test_exact_integers_keep_every_digit() -> None:

@@ -132,7 +132,7 @@ def test_long_numbers_are_charged_and_cost_what_their_length_says() -> None:
 
     schema = compile_schema(Annotated[int, pydantic.Field(le=huge)])
     decoder = StreamDecoder(schema)
-    start = time.perf_counter()
+    start = time.process_time()
     decoder.push("1" * 4200)
-    assert time.perf_counter() - start < 0.1, "190 ms when every digit cost a whole number"
+    assert time.process_time() - start < 0.1, "190 ms when every digit cost a whole number"
     assert decoder.grammar_work >= 4200
