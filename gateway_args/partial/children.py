@@ -10,7 +10,7 @@ A union is seen by its alternative from the child on that leaves only one: the c
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from ..schema.type_view import ANY, COLLECTIONS, Invalid, Kind, TypeView
 from .frame import Frame
@@ -21,7 +21,7 @@ from .problem import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..schema.path import Path, Step
+    from ..schema.path import Step
     from .source import Source
 
 INTERRUPTED: Final = Invalid([((), "its validation was interrupted by an exception")])
@@ -47,6 +47,15 @@ class Problems:
         return Elements(self.entries, bisect_right(self._marks, position))
 
 
+class _Field(NamedTuple):
+    """The field that a collection is, and the problems of its record, where its own are told too."""
+
+    problems: Problems
+    step: Step
+    number: int
+    since: int
+
+
 @final
 class Children:
     """The validated children of one container.
@@ -56,7 +65,7 @@ class Children:
     """
 
     __slots__ = (
-        *("_floor", "_keys", "_looked", "_next", "_order", "_path", "_source", "_within"),
+        *("_field", "_keys", "_looked", "_next", "_order", "_source"),
         *("frame", "numbers", "problems", "since", "subs", "values", "view"),
     )
 
@@ -65,22 +74,16 @@ class Children:
         view: TypeView,
         frame: Frame,
         source: Source | None,
-        problems: Problems,
-        *,
-        path: Path = (),
-        within: int = -1,
-        floor: Position = (0, 0),
+        field: _Field | None = None,
     ) -> None:
         self.view = view
         self.frame = frame
         self.values: Any = {}
         self.numbers: list[int] = []
-        self.problems = problems
+        self.problems = Problems()
         self.subs: dict[Step, Children] = {}
         self.since = 0  # how many children were complete when a union's alternative was known
-        self._path = path
-        self._floor = floor  # the position from which anything of it shows
-        self._within = within  # which child of the outer container this one is; -1 at the top
+        self._field = field
         self._source = source
         self._keys: list[str] = []
         self._order: dict[str, int] = {}
@@ -196,8 +199,7 @@ class Children:
                 return None
             frame = Frame.of(value) if frame is None else frame
             source = self._source if frame.marks[-1] else None
-            path, floor = (*self._path, step), (self.since, 0)
-            sub = Children(view, frame, source, self.problems, path=path, within=index, floor=floor)
+            sub = Children(view, frame, source, _Field(self.problems, step, index, self.since))
             self.subs[step] = sub
         sub.catch_up()
         return sub
@@ -211,10 +213,12 @@ class Children:
         return text[value_at(text) :] if self.frame.closer == "}" else text
 
     def _report(self, invalid: Invalid, index: int, step: Step) -> None:
-        mark = (index + 1, 0) if self._within < 0 else (self._within, index + 1)
-        mark = max(mark, self._floor, (self.since, 0) if self._within < 0 else mark)
+        field = self._field
         for path, message in invalid.problems:
-            self.problems.add(mark, Problem((*self._path, step, *path), message))
+            self.problems.add((max(index + 1, self.since), 0), Problem((step, *path), message))
+            if field is not None:
+                mark = max((field.number, index + 1), (field.since, 0))
+                field.problems.add(mark, Problem((field.step, step, *path), message))
 
 
 def collection(view: TypeView, value: Any) -> TypeView | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, final
 
 from ..schema.type_view import Invalid, Kind, TypeView
-from .children import Children, Problems
+from .children import Children
 from .frame import Frame
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Shared:
         if self.root is None:
             if frame is None or self.view.kind is Kind.WHOLE or not self.view.fits(frame.items):
                 return
-            self.root = Children(self.view, frame, self.source, Problems())
+            self.root = Children(self.view, frame, self.source)
         self.root.catch_up()
 
     def verdict(self, path: Path, view: TypeView, value: Any, text: str | None = None) -> Any:
@@ -72,6 +72,6 @@ class Shared:
                 if last is not None:
                     frame.note(last)
             source = self.source if isinstance(value, Frame) else None
-            known = self._narrowed[path, id(view)] = (view, Children(view, frame, source, Problems()))
+            known = self._narrowed[path, id(view)] = (view, Children(view, frame, source))
         known[1].catch_up()
         return known[1]

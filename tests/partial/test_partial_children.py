@@ -9,7 +9,7 @@ import pytest
 
 from gateway_args.limits import Limits
 from gateway_args.partial.builder import Builder
-from gateway_args.partial.children import Children, Problems
+from gateway_args.partial.children import Children
 from gateway_args.partial.source import Source
 from gateway_args.schema.type_view import Kind, Slot, TypeView
 
@@ -61,7 +61,7 @@ def test_a_value_that_came_with_others_at_once_is_checked_as_it_was_written(size
     for at in range(0, len(text), size):
         builder.feed(text[at : at + size])
         if builder.root is not None:
-            children = children or Children(_Record(), builder.root, source, Problems())
+            children = children or Children(_Record(), builder.root, source)
             children.catch_up()
     assert children is not None
     assert builder.root is not None

@@ -195,3 +195,18 @@ def test_grown_views_are_read_only_sequences_and_mappings() -> None:
 def test_a_path_is_written_as_errors_write_it() -> None:
     assert show(()) == "$"
     assert show(("a", 0, "b c", 'q"')) == '$.a[0]["b c"]["q\\""]'
+
+
+def test_a_narrowed_collection_reports_its_own_errors_from_its_own_root_then_and_later() -> None:
+    text = '{"other": 1, "summary": 5, "shares": {"A": "x", "B": 1, "C": "y", "D": 2}, "lead": null}'
+    stream: PartialStream[Any] = PartialStream(Report, emit="text")
+    held = []
+    for character in text:
+        view = stream.feed(character)
+        part = None if view is None else view.narrow("shares")
+        if part is not None:
+            held.append((part, [show(error.path) for error in part.errors]))
+    assert next(errors for _, errors in held if errors) == ["$.A"]
+    assert held[-1][1] == ["$.A", "$.C"]
+    assert [[show(error.path) for error in part.errors] for part, _ in held] == [errors for _, errors in held]
+    assert [show(error.path) for error in stream.partial.errors] == ["$.summary", "$.shares.A", "$.shares.C"]
