@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ..syntaxes.base import Syntax
     from ..tools import Tool, Tools
 
-_PLACES: Final = re.compile(r"\{(name|id|skip|same|ws|object|declared|index)\}")
+_PLACES: Final = re.compile(r"\{(name|id|skip|same|ws|object|declared|index|any|attributes)\}")
 _WORDS: Final = ("name", "id", "skip", "same", "declared")
 _WORD: Final = Pattern("[A-Za-z0-9_]{1,64}")
 _RUN: Final = re.compile(r"[^\x00-\x20\\\"'`<>{}()\[\]=,|]")
-_SAMPLES: Final = {"id": "x", "skip": "x", "ws": " ", "object": "", "index": ""}
+_SAMPLES: Final = {"id": "x", "skip": "x", "ws": " ", "object": "", "index": "", "any": "", "attributes": " "}
 _PYTHON_NAME: Final = re.compile(r"\w[\w.\-]*")
 _GEMMA_NAME: Final = re.compile(r"\w[\w.\-:/]*")
 _SPACE: Final = r"[ \t\n\r]{0,16}"
@@ -404,7 +404,7 @@ class Calls:
         schema = _object(tool.parameters)
         self.values.closed(schema, tool.name)
         literal = LiteralValues(self.values, GEMMA._replace(delimiter=syntax.delimiter, typed=syntax.typed))
-        return sequence(SPACE, Literal(f"call:{tool.name}"), literal.top(schema, tool.name))
+        return sequence(SPACE, Literal(f"{syntax.prefix}{tool.name}"), literal.top(schema, tool.name))
 
 
 def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -446,7 +446,7 @@ def _header(pattern: str, name: str) -> Node:
                 found.append(Literal(name))
             case "id" | "skip":
                 found.append(_WORD)
-            case "ws":
+            case "ws" | "attributes":
                 behind = parts[n + 1] or (name if n + 2 < len(parts) and parts[n + 2] in _WORDS else "")
                 apart = found and _ends_in_word(found[-1]) and _RUN.match(behind)
                 found.append(_SOME_SPACE if apart else SPACE)
@@ -458,10 +458,12 @@ def _ends_in_word(node: Node) -> bool:
 
 
 def _tag(pattern: str, name: str, word: Node) -> Node:
-    parts = re.split(r"\{(name|type|skip|ws)\}", pattern)
+    parts = re.split(r"\{(name|type|skip|ws|any|attributes)\}", pattern)
     found: list[Node] = [Literal(parts[0])]
     for place, literal in zip(parts[1::2], parts[2::2], strict=True):
-        found.append({"name": Literal(name), "type": word, "skip": _WORD, "ws": SPACE}[place])
+        apart = place == "attributes" and _ends_in_word(found[-1]) and _RUN.match(literal)
+        ways = {"name": Literal(name), "type": word, "skip": _WORD, "ws": SPACE, "any": EMPTY, "attributes": EMPTY}
+        found.append(_SOME_SPACE if apart else ways[place])
         found.append(Literal(literal))
     return sequence(*found)
 

@@ -121,6 +121,8 @@ class Chance:
         kind = schema.get("type")
         if isinstance(kind, list):
             kind = self._random.choice(kind)
+        if kind == "array" and "type" in schema.get("items", {}):
+            return [self.value(schema["items"]) for _ in range(self._random.choice((0, 1, 2, 3)))]
         return _MAKERS[str(kind)](self)
 
     def text(self) -> str:

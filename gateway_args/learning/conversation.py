@@ -58,6 +58,8 @@ class Shape:
     no_content: str | None = ""
     """The content of a turn without any."""
     thoughts: Thoughts = Thoughts.KEYS
+    parts: bool = False
+    """Content is a list of parts, as templates of models that see want it."""
     system: bool = False
     """A system message stands first."""
     kimi_ids: bool = False
@@ -73,6 +75,8 @@ class Shape:
         }
         if turn.calls:
             said["tool_calls"] = [self._call(call, n) for n, call in enumerate(turn.calls)]
+        if self.parts:
+            said["content"] = self.text(turn.content or "")
         if turn.reasoning is None:
             return said
         match self.thoughts:
@@ -96,6 +100,10 @@ class Shape:
                 said["content"] = f"<think>{turn.reasoning}</think>{turn.content or ''}"
         return said
 
+    def text(self, text: str) -> Any:
+        """Content as a message has it."""
+        return [{"type": "text", "text": text}] if self.parts else text
+
     def call_id(self, name: str, index: int) -> str:
         return f"functions.{name}:{index}" if self.kimi_ids else f"cid{index}abcde"
 
@@ -113,7 +121,7 @@ class Shape:
             "role": "tool",
             "tool_call_id": self.call_id(call.name, index),
             "name": call.name,
-            "content": text,
+            "content": self.text(text),
         }
 
 

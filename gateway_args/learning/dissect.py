@@ -256,6 +256,8 @@ class Dissector:
         at = content.index(CONTENT)
         lead = content[self._after_empty_thought(content) : at]
         tail = content[at + len(CONTENT) :]
+        if lead and not lead.strip() and found.think_end is not None and not found.think_end.after:
+            found.think_end.after = lead
         if lead.strip():
             found.reply = Mark.of(lead)
         elif not self._after_empty_thought(content):

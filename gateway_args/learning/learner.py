@@ -183,9 +183,10 @@ def _learn(renderer: Renderer, source: str, tokens: Mapping[str, str], options: 
     study = _Study(renderer, source, tokens, options)
     anatomy = study.anatomy()
     best: Learned | None = None
-    for lone in ("", "content", "section"):
-        if lone and anatomy.section is None:
+    for lone, joint in (("", ""), ("content", ""), ("section", ""), ("", anatomy.opener)):
+        if (lone and anatomy.section is None) or (joint and anatomy.joint):
             continue
+        anatomy.joint = anatomy.joint or joint
         said = options.source or "the model's chat template"
         table = table_of(anatomy, options.name, said, options.single_tokens, lone)
         try:

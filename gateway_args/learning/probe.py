@@ -75,7 +75,7 @@ class Prober:
 
     def text(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] = TOOLS, prompt: bool = False) -> str:
         """The rendering of whole messages."""
-        first = [{"role": "system", "content": "You help."}] if self.shape.system else []
+        first = [{"role": "system", "content": self.shape.text("You help.")}] if self.shape.system else []
         return self.renderer.render(
             {
                 **self.tokens,
@@ -89,14 +89,17 @@ class Prober:
             }
         )
 
+    def said_by_user(self) -> dict[str, Any]:
+        return {"role": "user", "content": self.shape.text(USER)}
+
     def user(self) -> Prelude:
-        return self.prelude(({"role": "user", "content": USER},), USER)
+        return self.prelude((self.said_by_user(),), USER)
 
     def tool_result(self, quoted: str = "") -> Prelude:
         """Behind a tool's answer, which quotes this text."""
         call = made(2, 1)
         messages = (
-            {"role": "user", "content": USER},
+            self.said_by_user(),
             self.shape.message(Turn(calls=(call,))),
             self.shape.result(call, quoted + RESULT),
         )
@@ -105,7 +108,7 @@ class Prober:
     def result_markers(self) -> tuple[str, str]:
         """What stands directly before and behind a tool's answer."""
         call = made(2, 1)
-        user = {"role": "user", "content": USER}
+        user = self.said_by_user()
         whole = self.text([user, self.shape.message(Turn(calls=(call,))), self.shape.result(call, RESULT)])
         at = whole.rindex(RESULT)
         return last_marker(whole[:at]).strip(), first_marker(whole[at + len(RESULT) :])
@@ -179,13 +182,15 @@ def find_shape(renderer: Renderer, tokens: Mapping[str, str], variables: Mapping
     switched = {"enable_thinking": True, "thinking": True, **variables}
     found: list[tuple[int, bool, int, Shape]] = []
     renders = silent = False
-    for system, no_content, text, kimi in itertools.product((False, True), ("", None), (False, True), (False, True)):
-        shape = Shape(text, no_content, system=system, kimi_ids=kimi, variables=switched)
+    either = (False, True)
+    for parts, system, no_content, text, kimi in itertools.product(either, either, ("", None), either, either):
+        if parts and renders:
+            break  # plain texts are what templates want, if they take them
+        shape = Shape(text, no_content, parts=parts, system=system, kimi_ids=kimi, variables=switched)
         prober = Prober(renderer, shape, tokens)
         try:
-            prober.text([{"role": "user", "content": USER}], prompt=True)
-            renders = True
-            whole = prober.text([{"role": "user", "content": USER}, shape.message(Turn(calls=(made(0),)))])
+            renders = USER in prober.text([prober.said_by_user()], prompt=True) or renders
+            whole = prober.text([prober.said_by_user(), shape.message(Turn(calls=(made(0),)))])
         except TemplateFault as problem:
             fault = fault if silent else problem
             continue

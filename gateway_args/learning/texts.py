@@ -15,7 +15,7 @@ _UNITS: Final = re.compile(
     r"""
     \]<\][^<>\[\]]+\[>\[(?:<[^<>\n]*(?:>|\Z))?   # MiniMax's prefix, with its tag
     | <\|[^|<>\n]*\|> | <[^<>\n]+> | <[^<>\n]*\Z   # a tag, or one that a slot cuts
-    | \[/?[A-Z][A-Z_ ]+\]                          # [TOOL_CALLS]
+    | \[\|[^\[\]|\n]*\|\] | \[/?[A-Z][A-Z_ ]+\]    # [|endofturn|], [TOOL_CALLS]
     | \[[^\s<>\[\]"',]{1,12}\[ | \][^\s<>\[\]"',]{1,12}\]   # MiniMax's [e~[ and ]~b]
     | \s+ | [^\s<\[\]]+ | .
     """,

@@ -9,6 +9,8 @@ A pattern is literal text with places in braces, a place that is followed by a l
     {object}                    looks ahead at the `{` of the value and takes nothing
     {declared}                  the longest name that the request declares
     {index}                     digits, perhaps behind one of `:._-`, or nothing
+    {any}                       text that nobody wants, or none, up to the first literal behind it
+    {attributes}                the same without `<` and `>`, and no word is split at either end: attributes of a tag
 
 A header (`functions.{name}:{skip}`) stands between an opener and a call's body. Its words are runs of name characters
 that end at the last occurrence of the literal, so names may hold dots and colons. A tag (`<parameter={name}>`) opens a
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
 
-_HEADER_PLACES: Final = re.compile(r"\{(name|id|skip|same|ws|object|declared|index)\}")
-_TAG_PLACES: Final = re.compile(r"\{(name|type|skip|ws)\}")
+_HEADER_PLACES: Final = re.compile(r"\{(name|id|skip|same|ws|object|declared|index|any|attributes)\}")
+_TAG_PLACES: Final = re.compile(r"\{(name|type|skip|ws|any|attributes)\}")
 _INDEX: Final = re.compile("[:._-]?[0-9]*")
 _NAME_CHARS: Final = re.compile(r"[^\x00-\x20\\\"'`<>{}()\[\]=,|\ud800-\udfff]+")
+_BRACKET: Final = re.compile("[<>]")
+_WORD_CHAR: Final = re.compile(r"\w")
 _ENTITY: Final = re.compile("&(?:amp|quot|lt|gt|apos);")
 _ENTITIES: Final = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&apos;": "'"}
 
@@ -125,6 +129,10 @@ class Pattern:
                 at = index.end() if index is not None else at
                 if at == end and not final:
                     return MORE, None
+            elif place == "any" or place == "attributes":
+                verdict, at = _unwanted(text, at, step.literal, limits.max_name, final, place == "attributes")
+                if verdict != YES:
+                    return verdict, None
             else:
                 run = step.run.match(text, at, at + limits.max_name + 1)
                 stop = run.end() if run is not None else at
@@ -201,10 +209,13 @@ def header_problem(pattern: str) -> str:
     rest = _HEADER_PLACES.sub("", pattern)
     if "{" in rest or "}" in rest:
         return (
-            "unknown place in braces (there are {name}, {id}, {skip}, {same}, {ws}, {object}, {declared} and {index})"
+            "unknown place in braces (there are {name}, {id}, {skip}, {same}, {ws}, {object}, {declared}, {index}, "
+            "{any} and {attributes})"
         )
     if re.search(r"\}\{(?:name|id|skip|same)\}", pattern.replace("{ws}", "")):
         return "two places with nothing between them"
+    if re.search(r"\{(?:any|attributes)\}(?:\{|\Z)", pattern):
+        return "a place needs text behind it, where it ends"
     return ""
 
 
@@ -214,12 +225,31 @@ def tag_problem(pattern: str) -> str:
     if not parts[0]:
         return "a tag begins with text"
     if "{" in "".join(parts[::2]) or "}" in "".join(parts[::2]):
-        return "unknown place in braces (there are {name}, {type}, {skip} and {ws})"
+        return "unknown place in braces (there are {name}, {type}, {skip}, {ws}, {any} and {attributes})"
     if parts[1::2].count("name") != 1:
         return "a parameter has one {name}"
     if any(not behind for behind in parts[2::2]):
         return "a place needs text behind it, where it ends"
     return ""
+
+
+def _unwanted(text: str, at: int, behind: str, most: int, final: bool, attributes: bool) -> tuple[Verdict, int]:
+    """Where a run of at most so many unwanted characters ends: at the first literal `behind` it that can end it."""
+    end = len(text)
+    bracket = _BRACKET.search(text, at) if attributes else None
+    last = min(at + most, end if bracket is None else bracket.start())
+    stop = at
+    while (stop := text.find(behind, stop, last + len(behind))) >= 0:
+        if not attributes or not (_splits_word(text, at) or _splits_word(text, stop)):
+            return YES, stop
+        stop += 1
+    if final or end > last + len(behind) or (bracket is not None and not behind.startswith(text[bracket.start() :])):
+        return NO, at
+    return MORE, at
+
+
+def _splits_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and _WORD_CHAR.match(text, at - 1) is not None and _WORD_CHAR.match(text, at) is not None
 
 
 def _tag_chars(behind: str) -> re.Pattern[str]:

@@ -82,7 +82,7 @@ def test_what_a_model_writes_is_read(name: str) -> None:
     check_written(formats.from_response_template(template(name), name=name), name, {})
 
 
-@pytest.mark.parametrize("name", sorted(OTHERS.keys() & NAMES))
+@pytest.mark.parametrize("name", sorted(OTHERS))
 def test_what_a_model_of_a_public_template_writes_is_read(name: str) -> None:
     check_written(formats.from_response_template(public(name), name=name), name, dict(OTHERS[name][1]))
 
@@ -114,7 +114,8 @@ def test_transformers_reads_the_same(name: str, whose: str) -> None:
             listed = [call["function"] for call in message.get("tool_calls", [])]
             theirs = [(call.get("name"), call.get("arguments")) for call in listed]
             if text != output:  # where the fault is outside of the calls, both read them
-                whole = theirs == list(turn.calls)
+                # (A text between two tags is part of a value here, policy 3: it stands inside a call.)
+                whole = theirs == list(turn.calls) and spec["fields"]["tool_calls"]["content"] != "xml-inline"
                 complaint = reading.malformed or not all(call.complete for call in reading.calls)
                 assert not whole or ours == theirs or complaint, text
                 unharmed += whole
@@ -126,7 +127,7 @@ def test_transformers_reads_the_same(name: str, whose: str) -> None:
             if message.get("content"):  # white space behind a call empties it there
                 assert reading.content.strip() == message["content"].strip(), text
     assert compared == 60
-    assert unharmed >= 10
+    assert unharmed >= 10 or spec["fields"]["tool_calls"]["content"] == "xml-inline"
 
 
 def broken(output: str, seed: int) -> list[str]:
@@ -138,9 +139,7 @@ def broken(output: str, seed: int) -> list[str]:
     return [output[:at] + output[at + 1 :], output[:at], output[:at] + pick.choice('}]",') + output[at:]]
 
 
-@pytest.mark.parametrize(
-    "name", sorted({"channels", "object", "bare_keys", "any_attributes", "function_tags"} & {*NAMES})
-)
+@pytest.mark.parametrize("name", ["channels", "object", "bare_keys", "any_attributes", "function_tags"])
 def test_arguments_stream_before_the_call_is_over(name: str) -> None:
     """Where transformers gives raw text until the field closes."""
     from response_outputs import Said
@@ -226,6 +225,12 @@ def test_the_field_of_the_calls_can_have_another_name() -> None:
     format = formats.from_response_template(spec, name="renamed", tools_field="actions")
     reading = read(format, ['<call>{"name": "save_note", "arguments": {}}</call>'], "<|bot|>\n")
     assert calls_of(reading) == [("save_note", {})]
+
+
+def test_names_have_dots_and_dashes_though_the_template_says_word_characters() -> None:
+    format = formats.from_response_template(template("channels"), name="channels")
+    reading = read(format, ['<|lane|>work to=tools.tide.v2-north<|body|>{"a": 1}<|run|>'], "<|from|>bot")
+    assert calls_of(reading) == [("tide.v2-north", {"a": 1})]
 
 
 @pytest.mark.parametrize("name", NAMES)
