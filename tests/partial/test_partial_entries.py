@@ -155,3 +155,12 @@ def test_values_nested_deeper_than_a_checker_can_follow_are_refused_and_no_crash
     text = '{"a": ' + "[" * 1_500 + "]" * 1_500 + "}"
     with pytest.raises(DecodeError, match="too deep"):
         decode({"properties": {"a": {"items": {"items": {}}}}}, text, limits=limits)  # type: ignore[arg-type]
+
+
+def test_the_old_name_of_a_problem_works_and_warns() -> None:
+    import gateway_args.partial as module
+
+    with pytest.warns(DeprecationWarning, match="use Problem"):
+        assert module.Fault is module.Problem  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError):
+        _ = module.Fualt  # type: ignore[attr-defined]
