@@ -240,10 +240,10 @@ class Gateway:
             )
 
     def _record(self, id: str) -> AbstractContextManager[IO[str] | None]:
-        """The file of this response's transcript; lines are written as they come."""
+        """The file of this response's transcript; a line is written before its chunk is sent."""
         if not self.settings.record:
             return nullcontext()
-        return (Path(self.settings.record) / f"{id}.jsonl").open("x", encoding="utf-8", newline="\n")
+        return (Path(self.settings.record) / f"{id}.jsonl").open("x", buffering=1, encoding="utf-8", newline="\n")
 
     # ---- the other endpoints
 
