@@ -83,7 +83,6 @@ class StreamDecoder(Generic[T_co]):
     def _push(self, data: bytes) -> Outcome[T_co]:
         if not data:
             return INCOMPLETE
-        self._validated = None
         room = self._room
         try:
             if len(data) > room:

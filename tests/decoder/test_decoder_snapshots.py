@@ -85,6 +85,22 @@ def test_a_decoder_goes_on_from_its_snapshot_and_from_its_copy(raw: Any, rnd: ra
         _follow(schema, compact, rnd, framing="canonical", limits=StreamLimits(max_work=4000, max_strings=9))
 
 
+def test_a_copy_shares_nothing_with_the_one_it_was_taken_of() -> None:
+    schema = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "additionalProperties": False}
+    decoder: StreamDecoder[Any] = StreamDecoder(schema, framing="canonical")
+    decoder.push('{"b":')
+    other = decoder.copy()
+    third = decoder.copy()
+    decoder.push('[{"x":1}],"c":[{')
+    other.push('1,"c":2}\n')
+    assert other.finish() == Accepted({"b": 1, "c": 2})
+    late = third.push('1,"a"')
+    assert isinstance(late, Refused)
+    assert late.at_byte == len('{"b":1,"'), "the order that was seen is copied too"
+    decoder.push('}],"c"')
+    assert isinstance(decoder.outcome, Refused)
+
+
 def test_a_value_of_a_type_is_decoded_again() -> None:
     schema = compile_schema(dict[str, int])
     decoder: StreamDecoder[Any] = StreamDecoder(schema)
