@@ -203,7 +203,12 @@ class Parser:
             if piece and account.hot_value is not None and account.run_on(piece):
                 return self._events()
         engine.feed(piece)
-        return self._events()
+        account = engine.account
+        if account.unnamed:
+            return self._events()
+        out = account.out
+        account.out = []
+        return out
 
     def finish(self, reason: str | None) -> list[Event]:
         """The output is over; `reason` is the engine's. Exactly once: everything held is settled, `Finish` is last."""

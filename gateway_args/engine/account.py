@@ -26,7 +26,7 @@ from ..events import (
     Why,
 )
 from ..syntaxes.region import BROKE, Call
-from ..syntaxes.scanning import FIRST_PRIVATE, NO, PRIVATE, YES, Verdict
+from ..syntaxes.scanning import FIRST_PRIVATE, NO, PRIVATE, SPACE, YES, Verdict
 from ..syntaxes.state import COUNT, FLAG, JOINED, OFFSETS, QUEUE, TEXT, WHY, Kind, State, optional
 
 if TYPE_CHECKING:
@@ -178,10 +178,14 @@ class Account(State):
     def advance(self, end: int) -> None:
         self.pos = end
 
-    def append(self, text: str) -> None:
-        """More text has come; what is accounted for is let go."""
-        self.compact()
-        self.text += text
+    def skip_space(self) -> int:
+        text = self.text
+        at = self.pos
+        end = len(text)
+        while at < end and text[at] in SPACE:
+            at += 1
+        self.pos = at
+        return at
 
     def park(self, text: str) -> None:
         """More text has come for a reader: what it has read moves to `parts`, so that no long hold is copied again."""
@@ -297,14 +301,14 @@ class Account(State):
         if why is Why.IMPLICIT_CLOSE:  # a closer that the model left out would stand here
             self.out.append(Dropped("", why, None if self.starts is None else 0))
             return
-        self._aside(Dropped, end, why)
+        if end > self.mark or self.parked:
+            self._aside(Dropped, end, why)
 
     def malformed(self, end: int, why: Why) -> None:
-        self._aside(Malformed, end, why)
+        if end > self.mark or self.parked:
+            self._aside(Malformed, end, why)
 
     def _aside(self, kind: type[Dropped | Malformed], end: int, why: Why) -> None:
-        if end <= self.mark and not self.parked:
-            return
         for stretch in self._stretches(end):
             if self.controls:
                 self.flush_controls()

@@ -15,7 +15,7 @@ from ..events import Why
 from .base import Reader
 from .pattern import first_match
 from .region import BROKE, DONE, GO, MARKER, REJECT, WAIT, Progress
-from .scanning import MORE, YES, layout, literal, skip_space
+from .scanning import MORE, YES, layout, literal
 from .state import FLAG, TEXT, WHY, Kind, choice, optional, parts
 from .strings import short_string
 from .values.json_aside import JsonAside
@@ -153,8 +153,7 @@ class ObjectsReader(Reader):
     def _step(self, region: Region) -> Progress:
         """One token of the envelope."""
         text = region.text
-        at = skip_space(text, region.pos)
-        region.advance(at)
+        at = region.skip_space()
         state = self._state
         if state in _OUTSIDE or (self._python and self._started):
             self._flush(region)

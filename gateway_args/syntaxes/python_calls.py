@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ..events import Why
 from .base import BoundSyntax, Reader, Syntax
-from .region import BROKE, DONE, GO, MARKER, REJECT, WAIT, Progress
-from .scanning import MORE, NO, YES, Verdict, layout, skip_space
+from .region import BROKE, DONE, GO, MARKER, REJECT, WAIT, Progress, marker_or_fail
+from .scanning import MORE, NO, YES, Verdict, layout
 from .state import FLAG, Kind, choice, optional, part
 from .values.python_value import PythonValue, keyword, word
 
@@ -133,8 +133,7 @@ class PythonReader(Reader):
     def _step(self, region: Region) -> Progress:
         """One token outside of the calls, or the beginning of one."""
         text = region.text
-        at = skip_space(text, region.pos)
-        region.advance(at)
+        at = region.skip_space()
         if self._bound.wraps and not region.call.undecided:
             region.consume(at, Why.ENVELOPE)
         elif region.held > region.limits.max_held:
@@ -164,7 +163,7 @@ class PythonReader(Reader):
             region.advance(at + 1)
             self._state = _ITEM
             return GO
-        return self._unexpected(region, at)
+        return marker_or_fail(region, at, Why.SHAPE)
 
     def _call(self, region: Region, at: int) -> Progress:
         """The call at `at` starts when its name and what its body begins with are read."""
@@ -174,7 +173,7 @@ class PythonReader(Reader):
             if verdict == YES and region.text[body] != ")":
                 verdict = keyword(region, body)[0]
         if verdict != YES:
-            return WAIT if verdict == MORE else self._unexpected(region, at)
+            return WAIT if verdict == MORE else marker_or_fail(region, at, Why.SHAPE)
         name = name.removesuffix(self._bound.syntax.suffix)
         if region.call.undecided and not region.call.declares(name):
             return REJECT
@@ -192,13 +191,6 @@ class PythonReader(Reader):
         self._state = _ARGUMENTS
         self.complete = False
         return GO
-
-    def _unexpected(self, region: Region, at: int) -> Progress:
-        """Neither a call nor the end of the list: a marker that counts, or text that breaks the region."""
-        verdict = region.marker(at)
-        if verdict == NO:
-            return region.fail(Why.SHAPE)
-        return MARKER if verdict == YES else WAIT
 
     # ------------------------------------------------------------------------------
 

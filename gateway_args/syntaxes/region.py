@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, Protocol
 
-from .scanning import Verdict, Words
+from .scanning import NO, YES, Verdict, Words
 from .state import FLAG, Kind, State
 
 if TYPE_CHECKING:
@@ -78,6 +78,14 @@ class Call(State):
         return self.tentative and not self.seen
 
 
+def marker_or_fail(region: Region, at: int, why: Why) -> Progress:
+    """What a character that cannot stand at `at` comes to: a marker that counts, one that may be arriving, or BROKE."""
+    verdict = region.marker(at)
+    if verdict == NO:
+        return region.fail(why)
+    return MARKER if verdict == YES else WAIT
+
+
 class Hot(Protocol):
     """A value that can take text on a short path while nothing but its layout is held."""
 
@@ -130,6 +138,10 @@ class Region(Protocol):
 
     def advance(self, end: int) -> None:
         """All up to `end` is read; nothing is said of it yet."""
+
+    def skip_space(self) -> int:
+        """White space from `pos` on is read: where it ends."""
+        ...
 
     def marker(self, at: int, cut: bool = False) -> Verdict:
         """Whether a marker that counts stands at `at`; `cut`: MORE for one that the end of the output cuts short."""

@@ -152,8 +152,7 @@ class TaggedReader(Reader):
     def _gap(self, region: Region) -> Progress:
         bound = self._bound
         text = region.text
-        at = skip_space(text, region.pos)
-        region.advance(at)
+        at = region.skip_space()
         region.consume(at, Why.ENVELOPE)
         if at == len(text):
             return WAIT

@@ -54,6 +54,11 @@ class Page:
     def advance(self, end: int) -> None:
         self.pos = end
 
+    def skip_space(self) -> int:
+        while self.pos < len(self.text) and self.text[self.pos].isspace():
+            self.pos += 1
+        return self.pos
+
     def marker(self, at: int, cut: bool = False) -> Verdict:
         return self.markers.words.at(self.text, at, self.final and not cut)[0]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...events import Why
 from ...strict_json.acceptor import Acceptor
-from ..region import DONE, MARKER, WAIT, Progress
-from ..scanning import MORE, NO, PRIVATE, YES
+from ..region import DONE, WAIT, Progress, marker_or_fail
+from ..scanning import NO, PRIVATE
 from ..state import ACCEPTOR, Kind, State
 from .json_value import REACH
 
@@ -52,7 +52,4 @@ class JsonAside(State):
             return WAIT if end == len(text) else region.fail(Why.LIMIT)
         if at == len(text):
             return WAIT
-        verdict = region.marker(at)
-        if verdict == YES:
-            return MARKER
-        return WAIT if verdict == MORE else region.fail(Why.SHAPE)
+        return marker_or_fail(region, at, Why.SHAPE)

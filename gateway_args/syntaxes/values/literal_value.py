@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from ...events import Why
 from ...strict_json.literals import json_string_fragment, read_python
-from ..region import BROKE, DONE, GO, MARKER, WAIT, Progress
-from ..scanning import MORE, YES, Verdict, skip_space
+from ..region import BROKE, DONE, GO, WAIT, Progress, marker_or_fail
+from ..scanning import MORE, YES, Verdict
 from ..sender import Sender
 from ..state import COUNT, COUNTS, FLAG, JOINED, NAMES, TEXT, WHY, Kind, State, choice, optional, part
 
@@ -199,8 +199,7 @@ class LiteralValue(State):
     def _step(self, region: Region) -> Progress:
         """One token outside of strings and scalars."""
         text = region.text
-        at = skip_space(text, region.pos)
-        region.advance(at)
+        at = region.skip_space()
         if not self._space(region, at):
             return BROKE
         if at == len(text):
@@ -224,12 +223,12 @@ class LiteralValue(State):
             if char in _CLOSES and (state == FIRST_KEY or self._python):
                 return self._close(region, at, char)
             code = self._key(region, at, char)
-            return self._unexpected(region, at) if code is None else code
+            return marker_or_fail(region, at, Why.ARGUMENTS) if code is None else code
         else:
             if char in _CLOSES and (state == FIRST_ITEM or (state == NEXT_ITEM and self._python)):
                 return self._close(region, at, char)
             return self._value(region, at, char)
-        return self._unexpected(region, at)
+        return marker_or_fail(region, at, Why.ARGUMENTS)
 
     def _space(self, region: Region, at: int) -> bool:
         """White space up to `at` is held for what follows, within bounds. False: more is held than may be."""
@@ -248,13 +247,6 @@ class LiteralValue(State):
             region.consume(at, Why.ENVELOPE)
             self._spread = True
         return True
-
-    def _unexpected(self, region: Region, at: int) -> Progress:
-        """A character that no value continues: a marker that counts, or the end of the value."""
-        verdict = region.marker(at)
-        if verdict == YES:
-            return MARKER
-        return WAIT if verdict == MORE else region.fail(Why.ARGUMENTS)
 
     def _value(self, region: Region, at: int, char: str) -> Progress:
         """A value begins at `at`."""
@@ -289,7 +281,7 @@ class LiteralValue(State):
             self._atom_size = 0
             self._state = ATOM
             return GO
-        return self._unexpected(region, at)
+        return marker_or_fail(region, at, Why.ARGUMENTS)
 
     def _begin_string(self, region: Region, start: int, written: str) -> None:
         region.advance(start)
@@ -391,7 +383,7 @@ class LiteralValue(State):
     def _close(self, region: Region, at: int, char: str) -> Progress:
         bracket = self._brackets[-1]
         if bracket != _CLOSES[char] and not (char == ")" and bracket in "c,"):
-            return self._unexpected(region, at)
+            return marker_or_fail(region, at, Why.ARGUMENTS)
         self._brackets = self._brackets[:-1]
         region.advance(at + 1)
         if bracket == "c":  # the parenthesis is the call's closer
