@@ -14,8 +14,6 @@ import re._parser as parser  # type: ignore[import-not-found]
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import FormatError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -51,6 +49,19 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A word that nobody wants: digits, or letters of some class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The beginning or the end of a named group that has parts of its own."""
+
+    name: str
+    ends: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """The beginning of the output."""
 
@@ -65,7 +76,7 @@ class Ahead:
     """What follows is looked at and not taken."""
 
 
-Part = Literal | Space | Group | Run | Start | Boundary | Ahead
+Part = Literal | Space | Group | Run | Word | Around | Start | Boundary | Ahead
 Row = tuple[Part, ...]
 
 
@@ -108,7 +119,7 @@ def _item(kind: Any, value: Any, names: dict[int, str], fail: Callable[[str], Ex
         if added or removed:
             raise fail("flags inside a group")
         if number in names:
-            return _group(names[number], list(inner), fail)
+            return _group(names[number], list(inner), names, fail)
         return _rows(list(inner), names, fail)
     if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
         least, most, inner = value
@@ -134,7 +145,7 @@ def _repeat(least: int, most: Any, inner: Any, names: dict[int, str], fail: Call
         if kind is op.IN and value[0][0] is op.NEGATE and (letters := _letters(value[1:])) and most is op.MAXREPEAT:
             return [(Run(letters),)]
         if kind is op.IN and most is op.MAXREPEAT:
-            return [(Run(_SPACE + "<"),)]
+            return [(Word(),)] if least else [(), (Word(),)]
     if (least, most) == (0, 1):
         return [(), *_rows(items, names, fail)]
     if least == most and most <= 8:
@@ -142,8 +153,11 @@ def _repeat(least: int, most: Any, inner: Any, names: dict[int, str], fail: Call
     raise fail(f"a repeat from {least} to {most} of more than one character")
 
 
-def _group(name: str, inner: list[Any], fail: Callable[[str], Exception]) -> list[Row]:
-    """A named group: a run of characters, whatever their class."""
+def _group(name: str, inner: list[Any], names: dict[int, str], fail: Callable[[str], Exception]) -> list[Row]:
+    """A named group: a run of characters, whatever their class, or parts with named groups among them."""
+    if any(kind is op.SUBPATTERN and value[0] in names for kind, value in inner):
+        rows = _rows(inner, names, fail)
+        return [(Around(name, ends=False), *row, Around(name, ends=True)) for row in rows]
     if len(inner) == 1 and inner[0][0] in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
         _, most, repeated = inner[0][1]
         if most is op.MAXREPEAT and len(list(repeated)) == 1:
@@ -207,8 +221,8 @@ def _name(kind: Any) -> str:
 
 __all__ = [
     "Ahead",
+    "Around",
     "Boundary",
-    "FormatError",
     "Group",
     "Literal",
     "Part",
@@ -216,5 +230,6 @@ __all__ = [
     "Run",
     "Space",
     "Start",
+    "Word",
     "alternatives",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
-from .regex_parts import Boundary, Group, Literal, Row, Run, Space
+from .regex_parts import Around, Boundary, Group, Literal, Row, Run, Space, Word
 from .response_fields import Complaints
 
 if TYPE_CHECKING:
@@ -67,8 +67,11 @@ class CallSyntax(Complaints):
         if not all("{name}" in header for header in headers) or not headers:
             self.fail(f"{path}.transform.function.name", "the opener's pattern has no such group")
         delimiters = args.get("string_delims") or []
+        whole = [_is_whole(row, call.id) for row in behind]
+        if call.id and not all(whole) and not all("{id}" in header for header in headers):
+            self.fail(f"{path}.transform.id", "the opener's pattern has no such group")
         if not delimiters and not args.get("unquoted_keys"):
-            return {"syntax": "framed", "header": headers}
+            return {"syntax": "framed", "header": headers, **({"header_is_id": True} if all(whole) else {})}
         if not args.get("unquoted_keys"):
             self.fail(f"{path}.content_args.string_delims", "other quotes without unquoted keys")
         if len(delimiters) > 1:
@@ -110,6 +113,10 @@ class CallSyntax(Complaints):
                     said += f"{{{place}}}"
                 case Run(without):
                     said += "{attributes}" if set(without) & set("<>") else "{any}"
+                case Word():
+                    said += "{skip}"
+                case Around():
+                    pass
                 case Boundary():
                     around = [part for part in row[max(0, n - 1) : n + 2] if isinstance(part, Run)]
                     if not around and said and n + 1 < len(row) and not isinstance(row[n + 1], Space):
@@ -141,7 +148,7 @@ class CallSyntax(Complaints):
             tag = re.sub(r"\W+$", "", opens[1:])
             syntax["inner"] = (opens, f"</{tag}>")
             headers = [rest]
-        syntax["header"] = headers
+        syntax["header"] = [header.removesuffix("{ws}") for header in headers]
         rows = self.rows(where, args["tag_pattern"])
         if len(rows) > 8:
             self.fail(where, "more than eight alternatives")
@@ -173,6 +180,14 @@ class CallSyntax(Complaints):
             syntax["around"] = "\n"
         syntax["between"] = "\n"
         return syntax
+
+
+def _is_whole(row: Row, id: tuple[str, ...]) -> bool:
+    """Whether the group of the call's id holds all of the opener's pattern but its last text."""
+    rest = [part for part in row if not isinstance(part, Space | Boundary)]
+    if len(id) != 1 or len(rest) < 3 or rest[0] != Around(id[0], ends=False):
+        return False
+    return rest[-2] == Around(id[0], ends=True) and isinstance(rest[-1], Literal)
 
 
 def _inner_tag(header: str) -> tuple[str, str] | None:

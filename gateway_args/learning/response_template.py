@@ -163,7 +163,8 @@ class _Translator(Complaints):
             plain = []
         behind_calls = [row[2].text for row in plain if len(row) == 3 and isinstance(row[2], Literal)]
         plain = [row for row in plain if len(row) < 3 or not isinstance(row[1], Space)]
-        closes = self._literals(f"{path}.close", plain)
+        closes = [text.strip() for text in self._literals(f"{path}.close", plain)]  # white space there is envelope
+        closes = [text for text in closes if text not in self._out.ends]  # the end of the turn needs no row
         rows = [tuple(part for part in row if not isinstance(part, Start)) for row in entry.opens]
         groups: dict[str, list[Row]] = {}
         around = _STRIPPED if self._strips else ""

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from ..formats.table import Format, State
 
-_PLACES: Final = re.compile(r"\{(name|id|type|skip|ws|object|declared|index|any|attributes)\}")
+_PLACES: Final = re.compile(r"\{(name|id|type|skip|same|ws|object|declared|index|any|attributes)\}")
 _WORD: Final = r"[^\s<>{}()\[\]=,|\"'`]+"
 _REGEX: Final = {
     "id": rf"(?P<id>{_WORD})",
     "type": r'[^"<>]*',
-    "skip": rf"{_WORD}",
+    "skip": r"[\w.:-]+",
+    "same": r"[\w.:-]+",
     "ws": r"\s*",
     "object": r"(?=\{)",
     "any": r".*?",

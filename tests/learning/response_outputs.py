@@ -157,6 +157,27 @@ def written(template: str, turn: Said) -> tuple[str, str]:
             ]
             out += f"<|run|>[{', '.join(listed)}]<|/run|>" if calls else ""
             return "<|bot|>\n", content + out + "<|over|>"
+        case "header_ids":
+            out += f"<mind>{thinking}</mind>" if thinking else ""
+            out += content
+            for n, (name, args) in enumerate(calls):
+                out += f"<|job|>functions.{name}:{n} <|with|>{dumped(args)}<|/job|>"
+            return "<|bot|>", out + "<|over|>"
+        case "fences":
+            out += content
+            for name, args in calls:
+                out += f"<|job|>function<|sep|>{name}\n```json\n{dumped(args)}\n```<|/job|>\n"
+            return "<|bot|>\n", out + "<|over|>"
+        case "key_value_tags":
+            out += f"<mind>{thinking}</mind>" if thinking else ""
+            out += content
+            for name, args in calls:
+                tags = "".join(f"<key>{key}</key>\n<val>{plain(value)}</val>\n" for key, value in args.items())
+                out += f"\n<job>{name}\n{tags}</job>"
+            return "<|bot|>", out + "<|over|>"
+        case "list_to_the_end":
+            items = [{"name": name, "arguments": args, "id": f"abcdefg{n}9"} for n, (name, args) in enumerate(calls)]
+            return "[/IN]", (content + f"[CALLS]{dumped(items)}" if calls else content) + "</s>"
     raise AssertionError(template)
 
 
