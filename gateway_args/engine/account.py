@@ -337,6 +337,8 @@ class Account(State):
             tokens = self.count()
             if text or tokens:
                 if kind == "reasoning":
+                    if not self.in_reasoning:
+                        self.start_reasoning()
                     self.reasoning_tokens += tokens or 0
                     self.out.append(Reasoning(text, tokens))
                 else:
@@ -349,8 +351,15 @@ class Account(State):
             self.end_reasoning()
         self.state = state
         if state.kind == "reasoning" and not self.in_reasoning:
-            self.in_reasoning = True
-            self.out.append(ReasoningStart())
+            self.start_reasoning()
+
+    def resume(self, state: CompiledState) -> None:
+        """Reasoning that a call interrupted goes on: it starts again with its next text, if any comes."""
+        self.state = state
+
+    def start_reasoning(self) -> None:
+        self.in_reasoning = True
+        self.out.append(ReasoningStart())
 
     def end_reasoning(self) -> None:
         if self.controls:

@@ -139,7 +139,13 @@ class CompiledFormat:
                     above = table.parents.get(above, "")
             for row in ends:
                 live.setdefault(row.spelling, row)
-            if state.kind == "content" and with_calls:
+            if state.kind == "reasoning":  # its start marker again means nothing new
+                for other in table.states.values():
+                    for spelling, row in rows[other.name].items() if other.kind == "content" else ():
+                        if row.target == state.name:
+                            live.setdefault(spelling, row)
+            regions = [row for row in live.values() if row.opens and not row.turn_end]
+            if with_calls and (state.kind == "content" or (state.kind == "reasoning" and regions)):
                 for marker in closers:
                     spelling = self.spell(marker.text)
                     live.setdefault(spelling, MarkerRow(table, marker, spelling, closer=True))

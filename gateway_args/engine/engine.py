@@ -46,7 +46,19 @@ JUNK: Final = "junk"
 class Engine(State):
     """One output being read; `Parser` feeds it."""
 
-    __slots__ = ("account", "body", "format", "junk_back", "layout", "lead", "limits", "mode", "syntax", "target")
+    __slots__ = (
+        "account",
+        "body",
+        "format",
+        "interrupted",
+        "junk_back",
+        "layout",
+        "lead",
+        "limits",
+        "mode",
+        "syntax",
+        "target",
+    )
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         ("mode", choice(TEXT, OPENING, READING, TAIL, JUNK)),
         ("lead", COUNT),
@@ -54,6 +66,7 @@ class Engine(State):
         ("target", STRING),
         ("junk_back", FLAG),
         ("syntax", INTEGER),
+        ("interrupted", STRING),
     )
 
     def __init__(
@@ -74,6 +87,7 @@ class Engine(State):
         self.target = ""  # its spelling
         self.junk_back = False  # unconfirmed, it is junk of the region it stands in
         self.syntax = -1  # which of the state's call syntaxes reads the region
+        self.interrupted = ""  # the state of reasoning that the open region stands in
 
     # ------------------------------------------------------------------------------ lifecycle
 
@@ -115,7 +129,7 @@ class Engine(State):
         account = self.account
         if self.mode != TEXT or account.state.kind == "wrapper":
             if self.mode != OPENING:
-                self._enter(self._root())
+                self._leave(self._root())
             self.mode = TEXT
             account.reader = account.hot_value = account.call.tool = None
             account.call.open = account.call.seen = account.call.tentative = False
@@ -228,11 +242,11 @@ class Engine(State):
             account.consume(end, Why.MARKER)
             account.pos = end
             if state.kind == "wrapper":
-                self._enter(self._root())
+                self._leave(self._root())
             self.layout.rest(row.marker.after)
         elif not row.own:  # the enclosing state's marker ends this section
             self.layout.before(start, row)
-            self._enter(state.parent)
+            self._leave(state.parent, row.spelling)
             self.layout.rest("", after_call=self.layout.after_call)
             account.pos = start
         else:
@@ -274,11 +288,30 @@ class Engine(State):
             account.end_reasoning()
         account.consume(end, Why.MARKER)
         account.pos = end
-        self._enter(row.target)
+        if row.ends_call:
+            self._leave(row.target)
+        else:
+            self._enter(row.target)
         self.layout.rest(row.marker.after, after_call=row.ends_call)
 
     def _enter(self, name: str) -> None:
+        self.interrupted = ""
         self.account.enter(self.format.states[name])
+
+    def _leave(self, name: str, spelling: str = "") -> None:
+        """A region ends and the text goes on in this state, or in the reasoning that the region interrupted.
+
+        `spelling` is a marker that stands there and is read next: reasoning goes on only if it has a meaning there.
+        """
+        state = self.format.states[name]
+        reasoning = self.format.states[self.interrupted] if self.interrupted else None
+        if state.kind in ("call", "wrapper"):
+            self.account.enter(state)
+        elif reasoning is not None and state.kind == "content" and (not spelling or spelling in reasoning.rows):
+            self.interrupted = ""
+            self.account.resume(reasoning)
+        else:
+            self._enter(name)
 
     # ---------------------------------------------------------- start markers and tentative calls
 
@@ -342,16 +375,18 @@ class Engine(State):
         if self.junk_back:
             account.malformed(start, account.why)
             self._close_region("", account.mark)
-            self._enter(self._ancestor(self.target))
+            self._leave(self._ancestor(self.target), self.target)
             self.layout.blank = True
         self.layout.before(start, row)
-        if account.in_reasoning and state.kind != "reasoning":
+        if account.state.kind == "reasoning":
+            self.interrupted = account.state.name
+        if account.in_reasoning:
             account.end_reasoning()
         if state.kind != "call":
             account.consume(self.body, Why.MARKER)
             account.pos = self.body
             self.mode = TEXT
-            self._enter(row.target)
+            account.enter(state)
             self.layout.rest(row.marker.after)
             return
         account.state = state
@@ -478,7 +513,7 @@ class Engine(State):
             # Unmarked calls and families without a closer: the value's end is the call's.
             self._close_region("", account.pos)
             self.mode = TEXT
-            self._enter(state.then or state.name)
+            self._leave(state.then or state.name)
             self.layout.rest("", after_call=True)
             return
         self.mode = TAIL
@@ -548,20 +583,20 @@ class Engine(State):
             account.pos = end
         elif row.turn_end:
             self._close_region("", start)
-            self._enter(account.state.then or self._root())
+            self._leave(account.state.then or self._root())
             self.mode = TEXT
             self.layout.rest("", after_call=self.layout.after_call)
         elif row.own and row.ends_call:
             self._close_region(text[start:end], end)
             account.pos = end
             self.mode = TEXT
-            self._enter(row.target)
+            self._leave(row.target)
             self.layout.rest(row.marker.after, after_call=True)
         elif row.opens:
             self._wait_to_confirm(row, 0, end, junk_back=True)
         else:
             self._close_region("", start)
-            self._enter(self._ancestor(row.spelling))
+            self._leave(self._ancestor(row.spelling), row.spelling)
             self.mode = TEXT
             self.layout.rest("", after_call=self.layout.after_call)
         return True

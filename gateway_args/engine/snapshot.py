@@ -61,6 +61,8 @@ def load(engine: Engine, state: dict[str, Any], tools: Tools | None, *, with_ids
     opening = engine.lead <= size + account.parked and account.mark <= engine.body <= size
     _require(engine.mode != OPENING or (opening and engine.target in account.state.rows), "engine: start marker")
     _require(-1 <= engine.syntax < len(calls), "engine: syntax")
+    reasoning = engine.format.states.get(engine.interrupted)
+    _require(not engine.interrupted or (reasoning is not None and reasoning.kind == "reasoning"), "engine: interrupted")
     _require(not layout.after.strip(SPACE), "layout: after")
     saved = state["reader"]
     _require((saved is not None) or engine.mode != READING, "reader")
