@@ -328,7 +328,7 @@ def app(settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None
             Route("/v1/models", gateway.list_models),
             Route("/healthz", gateway.health),
             Route("/metrics", gateway.page),
-            *lab.routes(gateway.settings),
+            *([] if settings.no_lab else lab.routes()),
         ],
         lifespan=lifespan,
     )

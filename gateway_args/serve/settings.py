@@ -74,6 +74,7 @@ class Settings:
     total_timeout: float = _of(1800.0, "seconds for one response", least=0.001)
     keep_alive: float = _of(15.0, "seconds of silence after which the client is sent a comment", least=0.01)
     grace: float = _of(30.0, "seconds that streams get to end at a shutdown", least=0)
+    no_lab: bool = _of(False, "leave out the page to try outputs on")
     log_text: bool = _of(False, "log requests' and outputs' text (for debugging alone)")
     log_level: str = _of("info", "what is logged", choices=("debug", "info", "warning", "error"))
     models: Mapping[str, Model] = field(default_factory=dict, metadata={"help": ""})
