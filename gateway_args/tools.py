@@ -58,7 +58,7 @@ class Tool:
         return self._type
 
     def declares(self, key: str) -> bool:
-        return key in self.type.keys
+        return self.type.declares(key)
 
     def parameter(self, key: str) -> ValueType | None:
         """The type of one argument, `additionalProperties` included; None when the schema says nothing about it."""

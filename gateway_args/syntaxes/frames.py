@@ -89,7 +89,7 @@ class Frames(State):
         if key in self.inner.keys:
             return False
         type = self._inner_type(region)
-        return type is not None and key in type.keys
+        return type is not None and type.declares(key)
 
     def declares(self, region: Region, key: str) -> bool:
         """Whether the schema declares this key in the innermost frame, or says nothing of its keys."""

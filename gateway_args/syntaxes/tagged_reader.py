@@ -321,7 +321,7 @@ class TaggedReader(Reader):
         tag = self._bound.parameter(region, skip_space(region.text, region.pos), region.final)[1]
         listed = tag is not None and tag.name == "item"
         if type is not None and listed:
-            listed = type.admits("array") and "item" not in type.keys
+            listed = type.admits("array") and not type.declares("item")
         self._frames.push("[" if listed else "{")
         self._state = _GAP
         return GO
