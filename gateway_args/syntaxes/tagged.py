@@ -53,6 +53,8 @@ class Tagged(Syntax):
     """Objects and lists are written as parameters inside parameters, list items under the key `item`."""
     quotes: tuple[str, ...] = ()
     """Two texts (CDATA) between which a value holds any text; one that may be a string is a string then."""
+    doubled: bool = False
+    """Names are also written twice (`add.add`): the function's where it is declared and the whole is not."""
     json_body: bool = False
     """The parameters may be written as one JSON object instead."""
     reserved: tuple[str, ...] = ()
@@ -150,6 +152,14 @@ class BoundTagged(BoundSyntax):
     def header(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
         """The header at this offset, if there is one; MORE also where the output cuts it short."""
         return first_match(self.headers, region.text, at, region.limits)
+
+    def named(self, region: Region, name: str) -> str:
+        """The function that a header's name means."""
+        half = len(name) // 2
+        head = name[:half]
+        known = region.call.names
+        twice = self.syntax.doubled and name == f"{head}.{head}" and head in known and name not in known
+        return head if twice else name
 
     def opens(self, region: Region, at: int) -> Verdict:
         """Whether a parameter's opener begins at this offset."""

@@ -118,7 +118,7 @@ class TaggedReader(Reader):
         verdict, found = self._bound.header(region, skip_space(region.text, region.pos))
         if found is None:
             return WAIT if verdict == MORE else region.fail(Why.SHAPE)
-        self._name = found.name
+        self._name = self._bound.named(region, found.name)
         self._id = found.id or None
         region.advance(found.end)
         self._state = _BODY
