@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion
 
-from gateway_args import Delta, Parser, Token, Tools, adapters, formats
+from gateway_args import CallOutcome, Delta, Parser, Token, Tools, adapters, formats
 from gateway_args.adapters import Envelope, Options, Usage
+from gateway_args.decoder import Refused, StreamCode
 from gateway_args.events import (
     CallArguments,
     CallEnd,
@@ -295,3 +296,90 @@ def test_malformed_stretches_are_one_only_where_nothing_stands_between(kind: ada
     listed = [(entry["text"], entry["why"]) for entry in last_fields(kind, chunks)["malformed"]]
     assert listed == [(aside.text, str(aside.why)) for aside in fold(events).malformed]
     assert [text for text, _ in listed] == ["a", "bcd", "e", "f", "g"]
+
+
+@each_kind
+@pytest.mark.parametrize("calls", ["stream", "complete"])
+def test_malformed_text_of_a_call_is_shown_once_where_it_is_content(kind: adapters.Kind, calls: Any) -> None:
+    events: list[Event] = []
+    for index in range(2):
+        start, fragment, end = call(index, "add", "{", complete=False)
+        events += [start, fragment, Malformed(f"junk {index};", Why.ARGUMENTS), end]
+    options = Options(malformed="content", calls=calls)
+    chunks = adapters.stream(kind, ENVELOPE, options).chunks([*events, Finish("stop", 2, None)])
+    sent = json.dumps(chunks[: -2 if kind == "messages" else -1])
+    deltas = sent.count("junk 0;"), sent.count("junk 1;")
+    assert deltas == {"chat": (1, 1), "messages": (1, 1), "responses": (deltas[0], deltas[0])}[kind]
+    whole = adapters.fold(kind, chunks)
+    assert json.dumps(whole).count("junk 0;") == 1
+
+
+def test_the_calls_of_two_choices_have_ids_of_their_own() -> None:
+    ids = set()
+    for choice in range(3):
+        chunks = adapters.chat.Stream(ENVELOPE, choice=choice).chunks(call(0, "add", "{}"))
+        ids |= {piece["id"] for chunk in chunks for piece in calls_in(chunk) if "id" in piece}
+    assert len(ids) == 3
+
+
+def calls_in(chunk: dict[str, Any]) -> list[dict[str, Any]]:
+    return chunk["choices"][0]["delta"].get("tool_calls", [])
+
+
+REFUSAL = CallOutcome(0, "add", Refused(StreamCode.SEMANTIC, "30 or less", 4, "maximum", "$.a"))
+
+
+@each_kind
+def test_a_fold_holds_no_call_whose_refusal_came_after_it_was_whole(kind: adapters.Kind) -> None:
+    events: list[Any] = [*call(0, "add", '{"a": 99}'), REFUSAL, Finish("tool_calls", 1, None)]
+    chunks = [chunk for event in events for chunk in adapters_fed(kind, events, event)]
+    whole = adapters.fold(kind, chunks)
+    fields = whole["choices"][0] if kind == "chat" else whole
+    (entry,) = fields["refused_calls"]
+    assert json.loads(entry["arguments"]) == {"a": 99}
+    match kind:
+        case "chat":
+            assert "tool_calls" not in fields["message"]
+        case "responses":
+            assert whole["output"] == []
+        case "messages":
+            assert whole["content"] == []
+
+
+def adapters_fed(kind: adapters.Kind, events: list[Any], event: Any) -> list[dict[str, Any]]:
+    """The chunks that this one of the events causes, fed one at a time."""
+    stream = adapters.stream(kind, ENVELOPE)
+    for earlier in events[: events.index(event)]:
+        stream.chunks([earlier])
+    return stream.chunks([event])
+
+
+@each_kind
+def test_nothing_more_of_a_call_is_sent_once_it_was_refused(kind: adapters.Kind) -> None:
+    start, one, two, end = call(0, "add", '{"a": 99', ', "b": "later"}')
+    stream = adapters.stream(kind, ENVELOPE)
+    chunks = stream.chunks([start, one, REFUSAL, two, end, Finish("tool_calls", 1, None)])
+    sent = json.dumps(chunks[: -2 if kind == "messages" else -1])
+    assert "99" in sent
+    assert "later" not in sent
+    (entry,) = last_fields(kind, chunks)["refused_calls"]
+    assert "later" in entry["arguments"]
+
+
+def test_log_probabilities_are_told_apart_token_by_token_within_a_delta() -> None:
+    known = [{"token": str(number), "logprob": -number} for number in range(9)]
+    events: list[Event] = [
+        Content("a", 2),
+        Dropped("", Why.CONTROL, 1),
+        Reasoning("r", 1),
+        Content("b", 1),
+        Dropped("<x>", Why.MARKER, 1),
+        Malformed("m", Why.STRAY, 1),
+        Content("c", 0),
+        *[CallStart(0, "i", "add", None, "", 0), CallArguments(0, "{}", "{}", 1), CallEnd(0, True, "", 0)],
+        Content("d", 1),
+    ]
+    options = Options(malformed="hide")
+    chunks = adapters.chat.Stream(ENVELOPE, options).chunks([*events, Finish("tool_calls", 1, 1)], logprobs=known)
+    found = [chunk["choices"][0].get("logprobs") for chunk in chunks]
+    assert [[entry["token"] for entry in some["content"]] for some in found if some] == [["0", "1"], ["4"], ["8"]]
