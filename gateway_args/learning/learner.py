@@ -15,7 +15,7 @@ from . import toml_text
 from .compare import compared
 from .dissect import Anatomy, Dissector
 from .probe import Prober, find_shape, with_thoughts
-from .propose import table_of
+from .propose import table_of, with_tokens
 from .prove import Proof, prove
 from .renderer import Bounds, Renderer, TemplateFault, Unreadable
 from .response_template import table_of_template
@@ -153,7 +153,7 @@ def learn_shipped(shipped: Shipped, name: str, variables: Mapping[str, Any] | No
     if shipped.response_template is None:
         return learn(shipped.chat_template, special_tokens=shipped.special_tokens, options=options)
     try:
-        table = table_of_template(shipped.response_template, name=name)
+        table = with_tokens(table_of_template(shipped.response_template, name=name), shipped.single_tokens)
         format = _built(name, table)
     except FormatError as error:
         problem = f"no table from the response template: {error}"

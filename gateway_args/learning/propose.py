@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from .cores import pattern
@@ -114,7 +115,39 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
         table["prompt_end"] = anatomy.prompt_end
     if anatomy.after_start:
         table["after_start"] = anatomy.after_start
-    return {**table, "markers": markers, "states": states, "calls": {"call": _syntax(anatomy)}}
+    syntax = _syntax(anatomy)
+    _spell(markers, [*taken, *ends, *_texts(list(syntax.values()))], tokens)
+    return {**table, "markers": markers, "states": states, "calls": {"call": syntax}}
+
+
+def with_tokens(table: dict[str, Any], tokens: Collection[str]) -> dict[str, Any]:
+    """The table with the markers that one entry of the vocabulary spells marked so."""
+    markers = {name: dict(marker) for name, marker in table["markers"].items()}
+    ends = [dict(end) for end in table["turn_end"]]
+    for marker in (*markers.values(), *ends):
+        if marker["text"] in tokens:
+            marker["token"] = True
+    texts = [text for syntax in table["calls"].values() for text in _texts(list(syntax.values()))]
+    _spell(markers, [*texts, *(marker["text"] for marker in (*markers.values(), *ends))], tokens)
+    return {**table, "turn_end": ends, "markers": markers}
+
+
+def _texts(value: Any) -> list[str]:
+    """All texts in a syntax's parameters."""
+    if isinstance(value, str):
+        return [value]
+    return [text for item in value for text in _texts(item)] if isinstance(value, list | tuple) else []
+
+
+def _spell(markers: dict[str, dict[str, Any]], texts: list[str], tokens: Collection[str]) -> None:
+    """Adds markers for the tokens that stand inside longer texts: a stream may spell those by id."""
+    known = {marker["text"] for marker in markers.values()}
+    for token in sorted(tokens):
+        if token.strip() and token not in known and any(token in text and token != text for text in texts):
+            name = re.sub(r"\W+", "_", token).strip("_") or "token"
+            while name in markers:
+                name += "_token"
+            markers[name] = {"text": token, "token": True}
 
 
 def _end(end: Mark, tokens: Collection[str]) -> dict[str, Any]:

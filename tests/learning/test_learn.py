@@ -193,6 +193,15 @@ def test_a_marker_is_one_token_only_where_the_vocabulary_says_so() -> None:
     assert [marker.token for marker in result.format.turn_end] == [True]
 
 
+def test_a_token_inside_a_longer_text_is_a_marker_of_its_own() -> None:
+    """A stream with token ids may spell the header's separator by its id."""
+    options = Options("tokens", single_tokens=("<｜job▁begin｜>", "<｜job▁sep｜>"), conversations=30)
+    result = formats.learn(source("fenced"), options=options)
+    assert result.proved
+    assert result.format is not None
+    assert "<｜job▁sep｜>" in {marker.text for marker in result.format.markers.values() if marker.token}
+
+
 def test_the_core_imports_no_jinja() -> None:
     modules = "gateway_args, gateway_args.formats, gateway_args.learning, gateway_args.cli"
     code = f"import sys, {modules}; print('jinja2' in sys.modules)"

@@ -135,7 +135,8 @@ RESPONSE = {
 
 
 def shipped(folder: Path, response: object, template: str = OBJECT) -> str:
-    config = {"chat_template": template, "response_template": response}
+    added = {"7": {"content": "<call>", "special": False}}
+    config = {"chat_template": template, "response_template": response, "added_tokens_decoder": added}
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
     return str(folder)
 
@@ -147,6 +148,7 @@ def test_a_response_template_comes_first_and_is_proved_by_the_chat_template(
     said = capsys.readouterr().out
     assert "the table is the response template's" in said
     assert 'source = "the model\'s response template"' in said
+    assert 'text = "<call>", before = "\\n\\n\\n", token = true' in said
 
 
 def test_a_response_template_that_is_wrong_is_said_and_the_chat_template_learned(
