@@ -108,8 +108,17 @@ def suppress(format: Format) -> StructuralTag:
     whose calls have other openers too names them in `unenforced`; one that has no others is a `GrammarError`.
     """
     openers = {format.markers[name] for name in format.opener_names}
+    texts = [
+        format.markers[name].text
+        for state in format.states.values()
+        for name, target in state.on.items()
+        if format.states[target].kind in ("content", "reasoning") and state.kind in ("content", "reasoning")
+    ]
     barred = {
-        marker.text for marker in openers if marker.token or not (marker.text[0].isalnum() or marker.text[0] in " >")
+        marker.text
+        for marker in openers
+        if (marker.token or not (marker.text[0].isalnum() or marker.text[0] in " >*"))
+        and not any(marker.text in text for text in texts)  # it begins messages too
     }
     rest = sorted(repr(marker.text) for marker in openers if not any(text in marker.text for text in barred))
     if any(state.kind == "content" and state.calls for state in format.states.values()):

@@ -204,9 +204,8 @@ def changed(text: str, format: Format, rng: random.Random) -> str:
 def quoted_markers(reading: Reading, format: Format) -> list[str]:
     """Markers that stand in text: a grammar lets none be written where it does nothing."""
     content = [marker.text for marker in format.closers if len(marker.text) > 1]
-    thoughts = [
-        format.markers[name].text for state in format.states.values() if state.kind == "reasoning" for name in state.on
-    ]
+    rows = [set(state.on) for state in format.states.values() if state.kind == "reasoning"]
+    thoughts = [format.markers[name].text for name in set.intersection(*rows)] if rows else []
     found = [text for text in content if text in reading.content]
     return found + [text for text in thoughts if text in reading.reasoning]
 
