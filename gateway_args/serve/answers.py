@@ -66,6 +66,7 @@ class Answer:
             for number in range(self.request.choices)
         ]
         self._deadline = time.monotonic() + self.settings.total_timeout
+        self._added = self.metrics.added.labels(self.ask.format.name)
         self._label = self.metrics.model(self.model.name)
 
     def _parser(self) -> Parser | Guard:
@@ -91,12 +92,14 @@ class Answer:
         for choice in self._choices:  # every choice is announced before any goes on
             yield choice.stream.chunks()
         async for found in steps:
+            said: list[Chunk] = []
             for entry in found:
                 if isinstance(entry, Fault):
                     self.faults.append(entry)
                     break
-                if said := self._take(entry):
-                    yield said
+                said += self._take(entry)
+            if said:
+                yield said
             if self.faults or self._late() or self._too_long() or self._refused():
                 break
         for choice in self._choices:
@@ -128,7 +131,7 @@ class Answer:
                 self._envelope.stop_sequence = step.stopped_by
             said += self._over(choice, step.finish)
         chunks = choice.stream.chunks(self._saw(choice, said), logprobs=step.logprobs)
-        self.metrics.added.labels(self.ask.format.name).observe(time.perf_counter() - started)
+        self._added.observe(time.perf_counter() - started)
         return chunks
 
     def _own(self, choice: Choice, step: Step) -> list[Said]:

@@ -28,7 +28,6 @@ class Client:
     def __init__(self, receive: Receive, send: Callable[[Message], Any]) -> None:
         self._receive = receive
         self._send = send
-        self._lock = anyio.Lock()
         self._started = False
         self._over = False
         self._last = time.monotonic()
@@ -60,10 +59,9 @@ class Client:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def body(self, data: bytes, *, last: bool = False) -> None:
-        async with self._lock:
-            self._last = time.monotonic()
-            self._over = self._over or last
-            await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        self._last = time.monotonic()
+        self._over = self._over or last
+        await self._send({"type": "http.response.body", "body": data, "more_body": not last})
 
     async def json(self, status: int, value: Any, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         if not self._started:
