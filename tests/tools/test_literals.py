@@ -439,7 +439,8 @@ def test_a_value_is_typed_by_its_schema(text: str, schema: object, written: str)
 @pytest.mark.parametrize("other", ["integer", "number", ["integer", "null"]])
 def test_a_number_as_only_python_spells_it_is_a_string_where_one_may_stand(text: str, other: Any) -> None:
     union = {"anyOf": [{"type": "string"}, {"type": other}]}
-    assert typed(text, union, python=False) == json.dumps(text)
+    for python in (False, True):
+        assert typed(text, union, python=python) == json.dumps(text)
     number = {"type": ["number", "null"]}
     assert typed(text, number, python=False) == typed(text, number, python=True)
     assert typed("353", union, python=False) == "353"

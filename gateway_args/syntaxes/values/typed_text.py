@@ -17,8 +17,8 @@ def as_json(text: str, type: ValueType | None, *, python: bool, max_depth: int =
       exactly `None` where the table's literals are Python's (`python`), is null when the type admits it.
     - Other types: the JSON value or Python literal that the text is, white space around it aside, when an admitted
       type has it; otherwise the text as a string. A number as only Python spells it (`+353`, `1_000`) is a string where
-      the type admits one and the table's literals are not Python's. A whole number may be written `1.0`, as JSON
-      Schema has it. Where an enumeration holds the string and not the value, it is the string.
+      the type admits one. A whole number may be written `1.0`, as JSON Schema has it. Where an enumeration holds the
+      string and not the value, it is the string.
     - No type (None, or untyped): JSON, then Python literal, then string.
 
     `max_depth` is counted from the value: one less than the limit of the arguments object around it.
@@ -37,7 +37,7 @@ def as_json(text: str, type: ValueType | None, *, python: bool, max_depth: int =
         # A string is read as one only where nothing is known: its quotes are text of a declared string.
         if value.kind == "string" or not type.admits(value.kind):
             return json_string(text)
-        if spelled and not python and value.kind in ("integer", "number") and type.admits("string"):
+        if spelled and value.kind in ("integer", "number") and type.admits("string"):
             return json_string(text)
         if value.json is not None and not type.has_member(value.kind, value.json) and type.has_member("string", text):
             return json_string(text)
