@@ -232,3 +232,20 @@ def test_a_text_that_ends_too_early_says_inside_what() -> None:
             assert problem is not None
             assert problem.message == f"the text ends {words}"
             assert problem.offset == len(text)
+
+
+@pytest.mark.parametrize("size", [1, 7, 200, 10_000])
+def test_a_duplicate_key_far_behind_its_first_is_found(size: int) -> None:
+    members = [f'"k{number}": {number}' for number in range(80)]
+    text = f"{{{', '.join(members)}, {members[3]}}}"
+    problem = _built([text[at : at + size] for at in range(0, len(text), size)]).problem
+    assert problem is not None
+    assert (problem.message, problem.offset) == ("duplicate key 'k3'", text.rindex('"k3"'))
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize("text", ["[1]  x", '{"a": 1}\n\n{', "12 \t,", '"s"   "t"'])
+def test_text_behind_the_value_breaks_it_at_its_first_character_that_is_no_white_space(text: str, size: int) -> None:
+    problem = _built([text[at : at + size] for at in range(0, len(text), size)]).problem
+    assert problem is not None
+    assert (problem.message, problem.offset) == ("text behind the value", len(text) - 1 - 2 * text.endswith('t"'))

@@ -185,3 +185,15 @@ def test_a_piece_that_is_no_text_is_refused_and_the_stream_goes_on() -> None:
         stream.feed(b", 2")  # type: ignore[arg-type]
     stream.feed(", 2]")
     assert stream.finish() == [1, 2]
+
+
+@pytest.mark.parametrize("size", [1, 9, 1000])
+def test_prose_before_a_lenient_start_does_not_count_against_the_bound(size: int) -> None:
+    text = "Here is what you asked for: [1, 2, 3]"
+    for limit, fits in ((9, True), (8, False)):
+        partials = PartialStream(list[int], lenient_start=True, limits=Limits(max_arguments=limit))
+        for at in range(0, len(text), size):
+            partials.feed(text[at : at + size])
+        malformed = partials.partial.malformed
+        assert (malformed is None) is fits
+        assert malformed is None or malformed.offset == len(text) - 1
