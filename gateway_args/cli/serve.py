@@ -91,6 +91,8 @@ def check(settings: Settings, *, demo: bool) -> int:
             ("max_", "connect_", "idle_", "total_", "grace", "calls", "stop_", "strict", "record")
         ):
             print(f"{option.name:16} {value!r}{'' if value == default_of(option) else '  (set)'}")
+    if settings.engine == "plain":
+        print("note: a plain engine is not asked to keep special tokens, nor to force calls: name its kind (--engine)")
     if settings.listen.rpartition(":")[0] not in ("127.0.0.1", "localhost", "[::1]"):
         print("note: it listens beyond this machine and asks nobody for a key: put TLS and a login in front")
     return 0

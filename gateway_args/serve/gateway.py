@@ -51,6 +51,10 @@ PATHS: Final[dict[str, Kind]] = {
     "/v1/responses": "responses",
     "/v1/messages": "messages",
 }
+PLAIN: Final = (
+    "engine=plain is not asked to keep special tokens: a model whose markers are such tokens (Mistral, Gemma, LFM2) is "
+    "read as if it called nothing, and forced calls are not enforced; say what the engine is with --engine"
+)
 _ID: Final[dict[Kind, str]] = {"chat": "chatcmpl-", "responses": "resp_", "messages": "msg_"}
 
 
@@ -76,6 +80,8 @@ class Gateway:
         self.draining: float | None = None
         """When what still runs is ended, on the monotonic clock; None while nobody asked for a shutdown."""
         self.noted: set[str] = set()
+        if settings.engine == "plain":
+            LOG.warning("%s", PLAIN)
 
     # ---- one request
 
