@@ -17,12 +17,19 @@ from base64 import b64decode
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from .detokenizer import MarkerTexts
+from .tokenizer_json import byte_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import os
+    from collections.abc import Callable, Mapping
 
     import tiktoken
+
+    from .detokenizer import TokenDecoder
+    from .tokenizer_json import FastVocabulary
 
 Ranks = dict[bytes, int]
 Added = dict[str, int]
@@ -87,7 +94,7 @@ def _read_tokenizer_json(name: str, data: bytes) -> tuple[Ranks, Added, str]:
 
     value = orjson.loads(data)
     added = {token["content"]: token["id"] for token in value["added_tokens"]}
-    code_of = {character: byte for byte, character in enumerate(_byte_characters())}
+    code_of = {character: byte for byte, character in enumerate(byte_characters())}
     ranks = {
         bytes(code_of[character] for character in text): id
         for text, id in value["model"]["vocab"].items()
@@ -174,6 +181,49 @@ def load(name: str) -> tiktoken.Encoding:
     return _encoding(name, *source.read(name, *_package_files(name, source)))
 
 
+def from_tokenizer(path: str | os.PathLike[str]) -> FastVocabulary:
+    """The vocabulary of a Hugging Face fast tokenizer: its `tokenizer.json`, or the folder that holds it.
+
+    `OSError` when it cannot be read; `ValueError` names the place in the file and what was expected there. Decoding
+    needs no package beside this one.
+    """
+    from . import tokenizer_json
+
+    return tokenizer_json.read(path)
+
+
+class CallMarkers(MarkerTexts, Protocol):
+    """What `doubts` asks of a format."""
+
+    @property
+    def regions(self) -> Mapping[str, str]: ...
+
+
+def doubts(decoder: TokenDecoder, format: CallMarkers) -> list[str]:
+    """Why this vocabulary may not be the one that the model writes with, each a sentence; none is no proof.
+
+    Asked after ids were fed: ids that it does not know, and the single-token markers of a format's calls if it has none
+    of them.
+    """
+    said = []
+    if decoder.unknown:
+        said.append(
+            f"the vocabulary does not know {decoder.unknown} of the ids (first: {decoder.first_unknown}); "
+            "is it the tokenizer of this model?"
+        )
+    wanted = [text for text in dict.fromkeys(format.marker_texts()) if text in format.regions]
+    if wanted and not any(text in decoder.markers(format) for text in wanted):
+        said.append(
+            f"the vocabulary has none of the markers of the format's calls as one token ({_few(wanted)}); "
+            "is it the tokenizer of this model, and the format its own?"
+        )
+    return said
+
+
+def _few(words: list[str]) -> str:
+    return ", ".join(words[:3]) + (", …" if len(words) > 3 else "")
+
+
 def _package_files(name: str, source: _Source) -> list[bytes]:
     """The files as the installed package ships them."""
     from importlib.metadata import PackageNotFoundError, distribution
@@ -202,10 +252,3 @@ def _encoding(name: str, ranks: Ranks, added: Added, split: str) -> tiktoken.Enc
 def _ranks(data: bytes) -> Ranks:
     """A tiktoken rank file: a line a token, its bytes in base64 and its rank."""
     return {b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines())}
-
-
-def _byte_characters() -> list[str]:
-    """The character that stands for each byte in a byte-level BPE's file: itself if printable, else one above 255."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = iter(range(256, 512))
-    return [chr(byte) if byte in printable else chr(next(others)) for byte in range(256)]
