@@ -119,15 +119,14 @@ def _vocabulary(where: str, model: Mapping[str, Any]) -> dict[str, int]:
             if type(id) is not int or id < 0:
                 _refuse(where, f"model.vocab[{text!r}]", f"expected an id, got {id!r}")
         return vocab
-    if isinstance(vocab, list):
-        for id, entry in enumerate(vocab):
-            if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
-                _refuse(where, f"model.vocab[{id}]", "expected a list of a text and its score")
-        found: dict[str, int] = {}
-        for id, (text, *_) in enumerate(vocab):
-            found.setdefault(text, id)
-        return found
-    _refuse(where, "model.vocab", "expected an object of tokens and ids, or Unigram's list")
+    if not isinstance(vocab, list):
+        _refuse(where, "model.vocab", "expected an object of tokens and ids, or Unigram's list")
+    found: dict[str, int] = {}
+    for id, entry in enumerate(vocab):
+        if not isinstance(entry, list) or not entry or not isinstance(entry[0], str):
+            _refuse(where, f"model.vocab[{id}]", "expected a list of a text and its score")
+        found.setdefault(entry[0], id)
+    return found
 
 
 def _piece(where: str, decoder: object) -> Piece:

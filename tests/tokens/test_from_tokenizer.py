@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,7 @@ from gateway_args import Parser, Reading, TokenDecoder, formats, vocab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from gateway_args.tokens.tokenizer_json import FastVocabulary
 
@@ -180,7 +180,7 @@ GOOD: dict[str, Any] = {"model": {"type": "BPE", "vocab": {"a": 0}}, "decoder": 
 def test_a_broken_file_is_one_error_that_names_the_place(tmp_path: Path, said: object, where: str) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(said))
-    with pytest.raises(ValueError, match="tokenizer.json: ") as caught:
+    with pytest.raises(ValueError, match=r"tokenizer\.json: ") as caught:
         vocab.from_tokenizer(tmp_path)  # the folder does as well
     assert where in str(caught.value)
 
