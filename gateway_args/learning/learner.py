@@ -7,6 +7,7 @@ conversation did not read back, and the report shows it.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ from .compare import compared
 from .dissect import Anatomy, Dissector
 from .probe import Prober, find_shape, with_thoughts
 from .propose import table_of, with_tokens
-from .prove import Proof, prove
+from .prove import Proof, Setting, prove
 from .renderer import Bounds, Renderer, TemplateFault, Unreadable
 from .response_template import table_of_template
 from .texts import is_special, last_marker
@@ -215,8 +216,11 @@ class _Study:
 
     def anatomy(self) -> Anatomy:
         found = Dissector(self._prober, self._user).run()
-        for prelude in self._preludes()[1:]:
-            if found.opener and found.opener.strip() not in prelude.lead:
+        for setting in self._settings()[1:]:
+            prelude = setting.prelude
+            if not setting.thoughts:
+                self._cut_space(found, prelude)
+            elif found.opener and found.opener.strip() not in prelude.lead:
                 opens, closes = self._prober.result_markers()
                 if is_special(opens) and is_special(closes) and opens != closes:
                     found.results = [[opens, closes]]
@@ -224,16 +228,24 @@ class _Study:
                     found.other_openers = [last_marker(prelude.lead)]
         return found
 
+    def _cut_space(self, found: Anatomy, quiet: Prelude) -> None:
+        """A prompt without thinking that leaves out the white space with which the opener ends: the output has it."""
+        space = found.opener[len(found.opener.rstrip()) :]
+        cut = found.opener.rstrip()
+        if space and quiet.generation.endswith(cut):
+            found.other_openers.append(cut)
+            found.after_start = found.after_start or space
+
     def proved(self, format: Format, table: str, anatomy: Anatomy) -> Learned:
         options = self._options
         thought = ("", "")
         if anatomy.think is not None and anatomy.think_end is not None:
             thought = (anatomy.think.text, anatomy.think_end.text)
         quoted = "".join(mark.text for mark in (anatomy.think, anatomy.section, anatomy.call) if mark is not None)
-        preludes = self._preludes(quoted)
-        proof = prove(format, self._prober, preludes, _FIRST_TRY, options.seed + 1, thought)
+        settings = self._settings(quoted)
+        proof = prove(format, settings, _FIRST_TRY, options.seed + 1, thought)
         if proof.counterexample is None and proof.conversations:
-            proof = prove(format, self._prober, preludes, options.conversations, options.seed, thought)
+            proof = prove(format, settings, options.conversations, options.seed, thought)
         problem = ""
         if proof.counterexample is not None:
             problem = proof.counterexample.problem
@@ -244,12 +256,20 @@ class _Study:
         corpus = toml_text.corpus_text(options.name, proof.samples, format.turn_openers)
         return Learned(options.name, format, table, corpus, True, "", proof, compared(format, proof.samples))
 
-    def _preludes(self, quoted: str = "") -> list[Prelude]:
-        """A user's message, and a tool's answer that quotes the format's own markers."""
-        try:
-            return [self._user, self._prober.tool_result(quoted)]
-        except TemplateFault:
-            return [self._user]
+    def _settings(self, quoted: str = "") -> list[Setting]:
+        """Behind a user's message and behind a tool's answer that quotes the format's own markers; thinking off."""
+        found = [Setting(self._prober, self._user)]
+        with contextlib.suppress(TemplateFault):
+            found.append(Setting(self._prober, self._prober.tool_result(quoted)))
+        shape = self._prober.shape
+        off = {"enable_thinking": False, "thinking": False, **self._options.variables}
+        quiet = Prober(self._prober.renderer, replace(shape, variables=off), self._prober.tokens)
+        quiet.opener, quiet.end = self._prober.opener, self._prober.end
+        with contextlib.suppress(TemplateFault):
+            prelude = quiet.user()
+            if prelude.generation != self._user.generation:
+                found.append(Setting(quiet, prelude, thoughts=False))
+        return found
 
 
 def _built(name: str, table: Mapping[str, Any]) -> Format:

@@ -136,23 +136,32 @@ def writable(prober: Prober, prelude: Prelude, thought: tuple[str, str] = ("", "
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A way of asking: the template as the prober renders it, behind these messages."""
+
+    prober: Prober
+    prelude: Prelude
+    thoughts: bool = True
+    """Thinking is on."""
+
+
 def prove(
     format: Format,
-    prober: Prober,
-    preludes: Sequence[Prelude],
+    settings: Sequence[Setting],
     conversations: int,
     seed: int,
     thought: tuple[str, str] = ("", ""),
 ) -> Proof:
     """Renders and reads so many conversations, or stops at the first that does not read back."""
     proof = Proof()
-    kinds: list[tuple[Prelude, Kind]] = []
-    for prelude in preludes:
-        for kind, can in writable(prober, prelude, thought).items():
-            if prelude is preludes[0]:
+    kinds: list[tuple[Setting, Kind]] = []
+    for setting in settings:
+        for kind, can in writable(setting.prober, setting.prelude, thought).items():
+            if setting is settings[0]:
                 proof.kinds[str(kind)] = can
-            if can:
-                kinds.append((prelude, kind))
+            if can and (setting.thoughts or not kind.reasoning):
+                kinds.append((setting, kind))
     calls = [pair for pair in kinds if pair[1].calls]
     if not calls:
         return proof
@@ -161,15 +170,15 @@ def prove(
     attempts = 0
     while proof.conversations < conversations and attempts < 3 * conversations:
         attempts += 1
-        prelude, kind = pick.choice(calls if attempts % 4 else kinds)
+        setting, kind = pick.choice(calls if attempts % 4 else kinds)
         tools = chance.tools()
         turn = chance.turn(tools, kind.content, kind.reasoning, kind.calls)
         try:
-            rendered = prober.render(turn, prelude, tools)
+            rendered = setting.prober.render(turn, setting.prelude, tools)
         except TemplateFault as fault:
             proof.refused[str(fault)] += 1
             continue
-        if not _judge(proof, format, prober, prelude, turn, rendered, tools, pick):
+        if not _judge(proof, format, setting, turn, rendered, tools, pick):
             proof.failed += 1
             return proof
     return proof
@@ -178,8 +187,7 @@ def prove(
 def _judge(
     proof: Proof,
     format: Format,
-    prober: Prober,
-    prelude: Prelude,
+    setting: Setting,
     turn: Turn,
     rendered: Rendered,
     tools: list[dict[str, Any]],
@@ -199,7 +207,7 @@ def _judge(
             proof.unwritable[raw] += 1
             return True
         if problem and first is None:
-            problem = _alike(proof, format, prober, prelude, turn, rendered, reading, tools) or ""
+            problem = _alike(proof, format, setting, turn, rendered, reading, tools) or ""
         elif first is not None:
             same = [call.arguments for call in first.calls] == [call.arguments for call in reading.calls]
             problem = "" if same and _texts(first) == _texts(reading) else "another chunking reads something else"
@@ -270,8 +278,7 @@ def difference(turn: Turn, reading: Reading) -> str:
 def _alike(
     proof: Proof,
     format: Format,
-    prober: Prober,
-    prelude: Prelude,
+    setting: Setting,
     turn: Turn,
     rendered: Rendered,
     reading: Reading,
@@ -292,7 +299,7 @@ def _alike(
         written = tuple(MadeCall(read.name, _spelled(read.arguments, said.arguments)) for read, said in pairs)
     again = Turn(turn.content, turn.reasoning, written)
     try:
-        if prober.render(again, prelude, tools).output != rendered.output:
+        if setting.prober.render(again, setting.prelude, tools).output != rendered.output:
             return problem
     except TemplateFault:
         return problem
