@@ -36,3 +36,10 @@ def types(session: nox.Session) -> None:
     session.install(".[dev]")
     session.run("mypy")
     session.run("pyright")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation's site; a link that leads nowhere is an error."""
+    session.install(".[docs]")
+    session.run("mkdocs", "build", "--strict", "--site-dir", session.create_tmp())

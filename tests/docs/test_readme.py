@@ -1,24 +1,26 @@
-"""What the README says is true: its example prints what it shows, its table is the tables'."""
+"""What the README and the pages say is true: examples print what they show, the table of formats is the tables'."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import formats_table
 import pytest
 
-README = formats_table.README.read_text(encoding="utf-8")
+ROOT = formats_table.ROOT
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 def test_the_table_of_formats_is_made_from_the_tables_and_the_corpora():
-    assert formats_table.filled(README) == README, "run: python tests/docs/formats_table.py --write"
+    page = formats_table.PAGE.read_text(encoding="utf-8")
+    assert formats_table.filled(page) == page, "run: python tests/docs/formats_table.py --write"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/events.md"])
 def test_the_examples_print_what_the_page_shows(page, capsys):
-    text = (formats_table.README.parent / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
     assert blocks
     for code, shown in blocks:
@@ -28,7 +30,7 @@ def test_the_examples_print_what_the_page_shows(page, capsys):
 
 def test_the_stream_decoders_guide_is_one_program_that_prints_what_it_shows(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # it writes a file
-    text = (formats_table.README.parent / "docs" / "stream-decoder.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "stream-decoder.md").read_text(encoding="utf-8")
     names = {"__name__": "guide"}
     for code, shown in re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL):
         exec(compile(code, "stream-decoder.md", "exec", dont_inherit=True), names)
@@ -38,17 +40,13 @@ def test_the_stream_decoders_guide_is_one_program_that_prints_what_it_shows(caps
 def test_every_public_name_stands_in_a_guide():
     import gateway_args
 
-    pages = [
-        README,
-        *(page.read_text(encoding="utf-8") for page in (formats_table.README.parent / "docs").glob("*.md")),
-    ]
+    pages = [README, *(page.read_text(encoding="utf-8") for page in PAGES)]
     words = set(re.findall(r"\w+", "\n".join(pages)))
     assert set(gateway_args.__all__) - words == set()
 
 
 def test_every_link_leads_to_a_file():
-    root = Path(formats_table.README).parent
-    for text in (root / "README.md", *(root / "docs").glob("*.md")):
+    for text in (ROOT / "README.md", *PAGES):
         for link in re.findall(r"\]\(([^)#:]+)\)", text.read_text(encoding="utf-8")):
             assert (text.parent / link).exists(), f"{text.name}: {link}"
 
@@ -56,7 +54,7 @@ def test_every_link_leads_to_a_file():
 def test_every_command_that_the_pages_show_can_be_given():
     from gateway_args.cli import arguments
 
-    for page in (formats_table.README, *(formats_table.README.parent / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *PAGES):
         for command in re.findall(r"^gateway-args (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
             words = shlex.split(re.sub(r" [<>] \S+", "", command), comments=True)
             arguments().parse_args(words)  # SystemExit when an option is none
