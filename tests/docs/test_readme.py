@@ -6,6 +6,7 @@ import re
 import shlex
 
 import formats_table
+import parser_names
 import pytest
 
 ROOT = formats_table.ROOT
@@ -18,7 +19,13 @@ def test_the_table_of_formats_is_made_from_the_tables_and_the_corpora():
     assert formats_table.filled(page) == page, "run: python tests/docs/formats_table.py --write"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/events.md"])
+def test_the_parser_names_of_others_lead_to_the_tables_that_the_page_says():
+    page = parser_names.PAGE.read_text(encoding="utf-8")
+    assert parser_names.filled(page) == page, "run: python tests/docs/parser_names.py --write"
+    assert len(re.findall(r"`[^`]+`", parser_names.table())) > len(parser_names.VLLM + parser_names.SGLANG)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/events.md", "docs/coming-from.md", "docs/policies.md"])
 def test_the_examples_print_what_the_page_shows(page, capsys):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
