@@ -66,6 +66,7 @@ class Account(State):
         "spelled",
         "starts",
         "state",
+        "stopped",
         "tentative_why",
         "text",
         "texted",
@@ -100,6 +101,7 @@ class Account(State):
         self.parked = 0  # its length
         self.lead = ""  # undecided text before a tentative call, and before `parts`
         self.final = False  # no more text will come
+        self.stopped = False  # and the model ended it itself
         self.debt = 0  # unaccounted characters that came from before the output
         # Tokens: offsets in all of the text, and how much of it is accounted for.
         self.starts: deque[int] | None = None

@@ -178,6 +178,7 @@ class Engine(State):
         """The text ends here: settle everything that is held. `stopped` is whether the model ended it itself."""
         account = self.account
         account.final = True
+        account.stopped = stopped
         self._run()
         if stopped and self.mode == TEXT and self.layout.blank and account.state.bare == "whole":
             account.consume(len(account.text), Why.LAYOUT)

@@ -200,6 +200,7 @@ class PythonReader(Reader):
     def cut(self, region: Region) -> None:
         if self._value is not None:
             self._value.cut(region)
+            self.complete = self._value.complete
         if region.call.open:
             region.consume(region.pos, Why.ENVELOPE)
         elif region.call.seen and region.final and region.pos < len(region.text):

@@ -116,6 +116,11 @@ class Region(Protocol):
         ...
 
     @property
+    def stopped(self) -> bool:
+        """No more text will come, and the model ended it itself."""
+        ...
+
+    @property
     def limits(self) -> Limits: ...
 
     @property

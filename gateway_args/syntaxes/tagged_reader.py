@@ -158,7 +158,10 @@ class TaggedReader(Reader):
             return WAIT
         marker = region.marker(at)
         if marker == YES:
-            return self._finish(region) if len(self._frames) == 1 and region.closer(at) else MARKER
+            if len(self._frames) == 1 and region.closer(at):
+                return self._finish(region)
+            self._close_implied(region)
+            return MARKER
         # A tag that the end of the output cuts short is one all the same.
         closes, end = bound.closer.match(text, at, self._frames.inner.name, False)
         if closes == YES:
@@ -207,6 +210,13 @@ class TaggedReader(Reader):
         self.complete = True
         self._state = _OVER
         return DONE
+
+    def _close_implied(self, region: Region) -> None:
+        """Behind whole parameters the call's closer is missing, and the call is over."""
+        if len(self._frames) == 1 and self._frames.inner.keys and self._value.send(region, "}", region.pos):
+            region.consume(region.pos, Why.IMPLICIT_CLOSE)
+            self.complete = True
+            self._state = _OVER
 
     def _keyed(self, region: Region) -> Progress:
         """Behind a key: its value's tag, or, where that is missing, the value."""
@@ -426,5 +436,7 @@ class TaggedReader(Reader):
     def cut(self, region: Region) -> None:
         if self._state == _VALUE:
             self._value.cut(region, len(region.text))
+        elif self._state == _GAP and region.stopped and region.pos == len(region.text):
+            self._close_implied(region)
         elif self._args is not None:
             self._args.cut(region)

@@ -36,6 +36,7 @@ class Page:
     text: str = ""
     pos: int = 0
     final: bool = False
+    stopped: bool = False
     limits: Limits = field(default_factory=Limits)
     markers: Markers = field(default_factory=marked)
     call: Call = field(default_factory=lambda: Call(Tools.of([{"name": "add", "input_schema": {}}])))

@@ -436,6 +436,7 @@ class LiteralValue(State):
         """The value ends here, by a marker or the end of the output: what is held and sound is sent."""
         if not self._sends:
             return
+        word = True
         if self._state == JOINT:
             self._string_over(region, region.pos)
         elif self._state == ATOM and region.final:
@@ -443,8 +444,21 @@ class LiteralValue(State):
             self._write_atom(region, "".join(self._atom), region.pos)
             self.complete = self.complete and word  # a number that only the end of the output ended may go on
         self._flush(region)
+        if self._brackets == "c" and self._state == AFTER and word:
+            self._close_implied(region)
         if region.final and (region.pos < len(region.text) or self._state in (STRING, ATOM, TYPED)):
             region.malformed(len(region.text), Why.UNTERMINATED)
+
+    def _close_implied(self, region: Region) -> None:
+        """Behind whole arguments: where the call is over, the model left its parenthesis out."""
+        at = region.pos
+        if (region.stopped and at == len(region.text)) or region.marker(at) == YES:
+            region.consume(at, Why.ENVELOPE)
+            self._brackets = ""
+            self._write("}", at)
+            if self._flush(region):
+                region.consume(at, Why.IMPLICIT_CLOSE)
+                self._value_over(region)
 
     # ------------------------------------------------------------------------------- sending
 
