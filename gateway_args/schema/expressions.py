@@ -278,10 +278,8 @@ def _any_of(found: Iterable[Expression | None]) -> Expression | None:
                 alternatives.add(each or ANYTHING)
     if len(alternatives) <= 1:
         return next(iter(alternatives), None)
-    if ANYTHING in alternatives:
-        return ANYTHING
     sizes, depths = zip(*map(_measured, alternatives), strict=True)
-    if sum(sizes) > MAX_ALTERNATIVES or max(depths) >= MAX_NESTING:
+    if max(depths) >= MAX_NESTING:
         return ANYTHING
     return frozenset((Choice(frozenset(alternatives), sum(sizes), 1 + max(depths)),))
 

@@ -135,6 +135,13 @@ def test_alternatives_that_nothing_tells_apart_are_seen_whole() -> None:
     partial = _after(Either | Other, '{"a": 1, ')
     assert partial.fields.a is None
     assert _after(Either | Other, '{"a": 1, "b": 2}').fields.b == 2
+
+    class AnyKind(BaseModel):
+        kind: str
+        radius: int
+
+    with_another = _after(Circle | AnyKind, '{"kind": "circle", "radius": 1, ')
+    assert with_another.fields.radius is None
     unknown = _after(Shape, '{"kind": "hexagon", "side": 1, ')
     assert unknown.fields.side is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema_rs
 import pytest
@@ -41,6 +41,10 @@ SUBSETS = {
         "s14": {"type": "integer"},
     },
 }
+
+
+def _k(schema: Any) -> dict[str, Any]:
+    return {"properties": {"k": schema}}
 
 
 def _walk(type: ValueType, path: str) -> ValueType | None:
@@ -133,6 +137,58 @@ def test_past_the_bound_a_value_is_typed_by_its_own_look() -> None:
 
     assert repr(alternatives(MAX_ALTERNATIVES)) in ("ValueType(integer | null)", "ValueType(null | integer)")
     assert alternatives(MAX_ALTERNATIVES + 1).untyped
+
+
+def test_what_several_schemas_demand_at_once_is_bounded_too() -> None:
+    def all_of(count: int) -> ValueType | None:
+        each = [{"properties": {"x": {"type": ["integer", "null"], "title": str(number)}}} for number in range(count)]
+        return ValueType({"allOf": each}).property("x")
+
+    inside, beyond = all_of(MAX_ALTERNATIVES), all_of(MAX_ALTERNATIVES + 1)
+    assert inside is not None
+    assert not inside.untyped
+    assert beyond is not None
+    assert beyond.untyped
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "kinds"),
+    [
+        ({"allOf": [_k({"type": ["integer", "string"]}), _k({"type": ["integer", "null"]})]}, "k", {"integer"}),
+        ({**_k({"type": ["integer", "string"]}), "allOf": [_k({"enum": ["a", True]})]}, "k", {"string"}),
+        ({"anyOf": [_k({"type": "integer"}), _k({"const": None})]}, "k", {"integer", "null"}),
+        ({"anyOf": [_k(True), _k(_k({"type": "integer"}))]}, "kk", {"integer"}),
+        ({"anyOf": [_k({}), _k({"type": "integer"})]}, "k", None),
+        ({"anyOf": [_k({"type": "integer"}), {}]}, "k", {"integer"}),
+    ],
+)
+def test_a_property_is_typed_by_all_that_say_something_of_it(schema: Any, path: str, kinds: set[str] | None) -> None:
+    type = _walk(ValueType(schema), path)
+    assert type is not None
+    assert (None if type.untyped else {kind for kind in get_args(JsonType) if type.admits(kind)}) == kinds
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"$ref": "#"}, {"type": "object"}], "properties": {"k": {"type": "null"}}},
+        {"allOf": [{"allOf": [{"$ref": "#"}]}], "properties": {"k": {"type": "null"}}},
+        {
+            "$ref": "#/$defs/a",
+            "$defs": {
+                "a": {"oneOf": [{"$ref": "#/$defs/b"}], "properties": {"k": {"type": "null"}}},
+                "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"title": "x"}], "items": {"$ref": "#/$defs/b"}},
+            },
+        },
+    ],
+)
+def test_a_schema_that_demands_itself_is_followed_once(schema: Any) -> None:
+    type = ValueType(schema)
+    assert type.keys == {"k"}
+    assert repr(type.property("k")) == "ValueType(null)"
+    assert type.property("other") is None
+    items = type.items
+    assert items is None or items.untyped
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["a", "b", 0.5])

@@ -267,3 +267,11 @@ def test_no_schema_raises(schema: object) -> None:
     inner = [type.property("a"), type.property("type"), type.items]
     assert type.untyped or admitted(type)
     assert all(one is None or one.untyped or admitted(one) for one in inner)
+
+
+def test_of_enumerations_that_must_all_hold_only_the_common_members_are_members() -> None:
+    type = ValueType({"allOf": [{"enum": [1, 2, "a"]}, {"enum": [2, 3, "a", "b"]}]})
+    members = [("integer", "1"), ("integer", "2"), ("integer", "3"), ("string", "a"), ("string", "b")]
+    assert [type.has_member(kind, text) for kind, text in members] == [False, True, False, True, False]  # type: ignore[arg-type]
+    either = ValueType({"anyOf": [{"enum": [1]}, {"const": 3}]})
+    assert [either.has_member("integer", text) for text in "123"] == [True, False, True]
