@@ -88,3 +88,12 @@ def suites() -> Path:
 def cases() -> Path:
     """Recorded outputs of models with their token ids."""
     return _material("cases", "recorded outputs")
+
+
+@pytest.fixture(scope="session")
+def vllm_source() -> Path:
+    """vLLM's unpacked source distribution, where the material has one (`vllm`): few want it."""
+    root = os.environ.get(MATERIAL)
+    if root is None or not (Path(root) / "vllm").is_dir():
+        pytest.skip(f"vLLM's source: unpack its sdist as the folder 'vllm' of {MATERIAL} (tests/README.md)")
+    return Path(root) / "vllm"
