@@ -1,4 +1,4 @@
-"""Where the data folders `formats/` and `contract/` are: inside the wheel, or at the root of a checkout."""
+"""Where `formats/`, `contract/` and `examples/` are: inside the wheel, or at the root of a checkout."""
 
 from __future__ import annotations
 

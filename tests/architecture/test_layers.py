@@ -21,7 +21,7 @@ LAYERS = (
     ("parser",),
     ("assembler", "learning", "decoder", "contract", "grammar"),
     ("partial", "adapters"),
-    ("engines", "demo"),
+    ("engines",),
     ("serve",),
     ("cli",),
 )

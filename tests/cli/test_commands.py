@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from gateway_args import cli, demo
+from gateway_args import cli
+from gateway_args.cli import demo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -321,30 +322,52 @@ def test_the_partial_demo_without_pydantic_says_what_is_missing(
     assert err.count("\n") == 1
 
 
-def test_the_demo_is_plain_and_80_columns_wide_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["demo", "--fast"]) == 0
+@pytest.mark.parametrize("what", demo.WHAT)
+def test_a_demo_is_plain_and_80_columns_wide_when_piped(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", what, "--fast"]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     assert "\x1b" not in said
-    assert said.count("the same") == len(demo.cuts(demo.WRITTEN))
-    assert "DIFFERENT" not in said
 
 
-def test_the_demo_shows_where_fragments_stop_and_malformed_text_begins() -> None:
+def test_the_demo_fits_24_rows_and_shows_what_a_client_joins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "--fast"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) < 24
+    assert [line.split()[0] for line in said[:4]] == ["delta", "data:", "(held)", "malformed"]
+    deltas = "".join(line[7:] for line in said[4:] if line.startswith("delta "))
+    assert deltas.replace("⏎", "\n") == "".join(demo.load("chat").DELTAS) + "(the end)"
+    data = [line[8:] for line in said if line.startswith("  data: ")]
+    calls = [json.loads(line)["tool_calls"][0] for line in data if line.startswith('{"tool_calls"')]
+    assert calls[0]["function"]["name"] == "find_boats"
+    arguments = "".join(call["function"]["arguments"] for call in calls[1:])
+    assert json.loads(arguments) == {"from": "Quay 4", "seats": 2}
+    assert '{"content":"I will look."}' in data
+    assert data[-2:] == ['{} … "finish_reason":"tool_calls"', "[DONE]"]
+    size = len("".join(demo.load("chat").DELTAS))
+    assert f"{size} of {size} other ways to cut this text read the same" in "\n".join(said)
+    assert said[-1] == "  malformed  wo}}⏎  and the call is not complete, must not run"
+
+
+def test_the_demo_of_events_shows_where_fragments_stop_and_malformed_text_begins() -> None:
+    events = demo.load("events")
     out = io.StringIO()
-    demo.show(fast=True, console=Console(file=out, width=80, highlight=False))
-    broken = out.getvalue().split("3. A broken output")[1]
+    events.show(fast=True, console=Console(file=out, width=80, highlight=False))
+    said, broken = out.getvalue().split("3. A broken output")
+    assert said.count("the same") == len(events.cuts(events.WRITTEN))
+    assert "DIFFERENT" not in said
     assert re.search(r"␣two +▸ arguments +␣t\n +malformed +wo \(arguments\)\n", broken)
     assert 'find_boats  {"from": "Quay 4", "seats": t\n    not complete, must not run' in broken
     assert 'set_heater  {"room": "cabin", "celsius": 21}\n    complete, may run' in broken
 
 
-def test_the_demo_is_in_colour_on_a_terminal() -> None:
+@pytest.mark.parametrize(("what", "colour"), [("chat", "\x1b[32m"), ("events", "\x1b[1;33m")])
+def test_a_demo_is_in_colour_on_a_terminal(what: str, colour: str) -> None:
     out = io.StringIO()
-    demo.show(
+    demo.load(what).show(
         fast=True, console=Console(file=out, width=80, highlight=False, force_terminal=True, color_system="standard")
     )
-    assert "\x1b[1;33m" in out.getvalue()
+    assert colour in out.getvalue()
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
     assert max(map(len, plain.splitlines())) <= 80
 

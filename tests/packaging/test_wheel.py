@@ -35,6 +35,13 @@ def test_tables_corpora_vocabulary_and_types_are_in_the_wheel(wheel):
         shipped = {f"gateway_args/_data/{folder}/{file.name}" for file in (ROOT / folder).glob("*.toml")}
         assert shipped
         assert shipped <= names
+    demos = {
+        f"gateway_args/_data/examples/{file.name}"
+        for file in (ROOT / "examples").glob("demo_*.py")
+        if file.stem != "demo_engine"
+    }
+    assert "gateway_args/_data/examples/demo_chat.py" in demos
+    assert demos <= names
     assert "gateway_args/py.typed" in names
     assert "gateway_args/tokens/vocabularies/embedded.tiktoken" in names
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from gateway_args.partial.demo import show
+from gateway_args.cli.demo import load
 
 _GUIDE = Path(__file__).parents[2] / "docs" / "partial.md"
 
@@ -28,7 +28,7 @@ def test_every_example_of_the_guide_prints_what_stands_below_it() -> None:
 
 def _shown(terminal: bool) -> str:
     console = Console(file=io.StringIO(), width=80, force_terminal=terminal, color_system=None)
-    show(console, fast=True)
+    load("partial").show(console=console, fast=True)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

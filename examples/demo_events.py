@@ -1,4 +1,4 @@
-"""A demonstration on streams rendered as Qwen3's chat template writes them: the messages are ours, no model wrote them.
+"""What `gateway-args demo events` shows: streams as Qwen3's chat template writes them, from messages of our own.
 
 Three acts: the stream cut at the tokens of the embedded vocabulary, each delta beside the events that it causes; the
 same output cut otherwise, saying the same; a broken output, where the fragments stop and the malformed text begins. It
@@ -11,19 +11,31 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from . import formats
-from .events import CallArguments, CallEnd, CallStart, Content, Dropped, Event, Finish, Malformed, Reasoning
-from .parser import Parser
-from .reading import Reading, fold
-from .tools import Tools
+from gateway_args import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    Content,
+    Delta,
+    Dropped,
+    Event,
+    Finish,
+    Malformed,
+    Parser,
+    Reading,
+    Reasoning,
+    TokenDecoder,
+    Tools,
+    fold,
+    formats,
+    vocab,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
     from rich.text import Text
-
-    from .tokens.detokenizer import Delta
 
 WRITTEN = """\
 <think>
@@ -96,9 +108,6 @@ def _heading(console: Console, title: str, note: str) -> None:
 
 def deltas(text: str) -> tuple[list[Delta], dict[str, int]]:
     """The text in tokens of the embedded vocabulary, one a delta, and its ids of the format's markers."""
-    from .tokens import vocab
-    from .tokens.detokenizer import TokenDecoder
-
     encoding = vocab.load("embedded")
     decoder = TokenDecoder(encoding)
     pieces = [decoder.feed(id) for id in encoding.encode(text, allowed_special="all")]

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from time import sleep
 from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ..schema.path import show as path_of
-from .stream import stream
+from gateway_args.partial import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
-    from .view import Partial
+    from gateway_args.partial import Partial
 
 _WRITTEN = """{"summary": "Four makers share the market for quiet pumps. Aster leads on price, \
 Birch on service; Cedar grows fastest \\u2014 the one to watch.",
@@ -45,8 +44,10 @@ class Report:
     confidence: float
 
 
-def show(console: Console, fast: bool) -> None:
+def show(*, fast: bool = False, console: Console | None = None) -> None:
     """Stream the report: live in a terminal, line by line as parts become complete when piped."""
+    if console is None:
+        console = Console(highlight=False)
     pieces = _pieces(0 if fast else 0.04)
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
@@ -73,7 +74,8 @@ def _screen(partial: Partial[Report]) -> RenderableType:
         share = flying.fields.share
         cells = [flying.text("name") or "", "" if share is None else f"{share:g} %", ", ".join(flying.fields.strengths)]
         table.add_row(*cells, style="dim")
-    waiting = "done" if partial.is_done else f"in flight: {path_of(partial.incomplete[-1])}"
+    place = "" if partial.is_done else ".".join(map(str, partial.incomplete[-1]))
+    waiting = "done" if partial.is_done else f"in flight: {place}"
     confidence = partial.fields.confidence
     return Group(
         Text(partial.text("summary") or "", style=style),
