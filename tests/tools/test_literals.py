@@ -444,11 +444,6 @@ def test_a_number_as_only_python_spells_it_is_a_string_where_one_may_stand(text:
     number = {"type": ["number", "null"]}
     assert typed(text, number, python=False) == typed(text, number, python=True)
     assert typed("353", union, python=False) == "353"
-    if text != "007" and other != "integer":  # which is no number of Python's either
-        value = ast.literal_eval(text)
-        written = typed(text, {"anyOf": [{"type": "string"}, {"type": "number"}]}, python=True)
-        assert written is not None
-        assert json.loads(written) == value
 
 
 def test_no_type_at_all_is_read_as_an_untyped_one() -> None:
