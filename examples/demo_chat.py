@@ -19,17 +19,16 @@ DELTAS = [
     "<think>\nBoats first.\n</th",
     "ink>\n\nI will look.\n<tool",
     '_call>\n{"name": "find_bo',
-    'ats", "arguments": {"from": "Qu',
-    'ay 4", "seats": 2}}\n</tool_call>',
+    'ats", "arguments": {"from": "Quay',
+    ' 4", "seats": 2}}\n</tool_call>',
 ]
 BROKEN = '<tool_call>\n{"name": "find_boats", "arguments": {"from": "Quay 4", "seats": two}}\n</tool_call>'
 TOOLS = Tools.of([{"type": "function", "function": {"name": "find_boats", "parameters": {"type": "object"}}}])
 WORDS = """\
-[bold]delta[/]      a piece of the model's text as the engine sends it; where it is cut means nothing
+[bold]delta[/]      a piece of the model's text; where it is cut changes nothing
 [bold]data:[/]      what the client receives at once (a Chat chunk's delta, in part)
-[bold](held)[/]     nothing yet: this may still become a marker or the beginning of a call
-[bold]malformed[/]  text of a call that no JSON could continue; the client is never sent it"""
-_WIDTH = 80
+[bold](held)[/]     nothing yet: this may still become a marker or a call
+[bold]malformed[/]  text of a call that is no JSON: never sent as its arguments"""
 _PACE = 0.5  # seconds a delta
 
 
@@ -71,9 +70,9 @@ def _short(chunk: adapters.Chunk) -> str:
         return f'{{}} … "finish_reason":"{choice["finish_reason"]}"'
     delta = choice["delta"]
     for call in delta.get("tool_calls", ()):
-        call.pop("type", None)
-        if "id" in call:
-            call["id"] = "…"
+        del call["index"]
+        if call.pop("type", None):
+            call["id"] = call["id"][:7] + "…"
             call["function"].pop("arguments")
     text = json.dumps(delta, separators=(",", ":"), ensure_ascii=False)
     return text.replace("[", r"\[")
