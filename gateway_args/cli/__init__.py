@@ -14,13 +14,13 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import GatewayArgsError
-from . import batch, contract, demo, formats, grammar, learn, parse, replay, serve
+from . import batch, completion, contract, demo, detect, explain, formats, grammar, learn, parse, replay, serve
 from .common import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COMMANDS = (parse, batch, contract, formats, grammar, learn, serve, demo, replay)
+_COMMANDS = (parse, batch, explain, detect, contract, formats, grammar, learn, serve, demo, replay, completion)
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -55,7 +55,18 @@ def arguments() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit status."""
-    args = arguments().parse_args(argv)
+    try:
+        args = arguments().parse_args(argv)
+    except SystemExit:  # help, the version, a wrong option
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError:
+            _abandon_output()
+        raise
+    except BrokenPipeError:  # the reader of the help or of the version went away
+        _abandon_output()
+        return 1
     if sys.stdout is None:
         print(f"gateway-args {args.command}: standard output is closed", file=sys.stderr)
         return 2

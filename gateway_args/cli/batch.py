@@ -5,6 +5,9 @@ A line is `{"id", "format"?, "tools"?, "tool_choice"?, "prompt"?, "prefill"?, "s
 its place; the run goes on and ends with status 1. One line is held at a time. Lone surrogate escapes are taken (policy
 13).
 
+An engine's log (server-sent events, JSON lines, a JSON answer) is read instead, with `--format`: one answer a choice,
+whose number is the id (the answer's place where the log has several responses).
+
 A `tool_choice` that forces a function or any call means the constrained formats where no format is given; a format that
 is given is read as that format whatever forces the call. A choice of none is a request without tools.
 """
@@ -19,29 +22,37 @@ import sys
 import time
 from contextlib import ExitStack
 from functools import cache, lru_cache
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import events
 from ..errors import GatewayArgsError
-from .common import UsageError, decode, format_named, parse_json, standard_input, tools_of
+from . import outputs
+from .common import UsageError, decode, format_named, parse_json, shown, standard_input, tools_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..events import Event
     from ..formats import Format
     from ..tools import Tools
 
 _KEYS = ("id", "format", "tools", "tool_choice", "prompt", "prefill", "start", "deltas", "text", "finish")
+_ENGINES_KEYS = (b'"choices"', b'"meta_info"', b'"text_output"', b'"content"')
 _EVERY = 0.2  # seconds between two progress lines
 
 
 def add(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser("batch", help="read outputs from JSON lines", description=__doc__)
-    parser.add_argument("file", nargs="?", default="-", help="JSON lines; standard input when left out")
-    parser.add_argument("--format", metavar="FORMAT", help="the format of lines that name none")
+    parser.add_argument(
+        "file", nargs="?", default="-", help="JSON lines, or an engine's log; standard input when left out"
+    )
+    parser.add_argument("--format", "-f", metavar="FORMAT", help="the format of lines that name none")
     parser.add_argument("--events", action="store_true", help="write events instead of readings")
+    parser.add_argument(
+        "--vocabulary", metavar="FILE", help="the model's tokenizer.json: read a log's token ids instead of its text"
+    )
     parser.set_defaults(run=run)
 
 
@@ -52,8 +63,13 @@ def run(args: argparse.Namespace) -> int:
     bad = 0
     out = sys.stdout.buffer
     with ExitStack() as stack:
-        lines = standard_input() if args.file == "-" else stack.enter_context(_open(args.file))
-        for number, line in enumerate(_progress(lines), start=1):
+        lines: IO[bytes] = standard_input() if args.file == "-" else stack.enter_context(_open(args.file))
+        first = next((line for line in lines if line.strip()), b"")
+        if _is_log(first):
+            return _log(args, first + lines.read())
+        if args.vocabulary is not None:
+            raise UsageError("--vocabulary goes with a log that has token ids; these are JSON lines")
+        for number, line in enumerate(_progress(chain([first], lines)), start=1):
             if not line.strip():
                 continue
             answer = batch.answer(line, number)
@@ -63,6 +79,41 @@ def run(args: argparse.Namespace) -> int:
     return 1 if bad else 0
 
 
+def _is_log(first: bytes) -> bool:
+    """Whether a file whose first line this is, is an engine's log: no JSON line of a batch begins so."""
+    line = first.removeprefix(b"\xef\xbb\xbf").strip()
+    if line.startswith((b"data:", b"event:", b"id:", b":", b"error:")) or line in (b"{", b"["):
+        return True
+    if not any(key in line for key in _ENGINES_KEYS):
+        return False
+    from ..diagnosis import recorded
+
+    return recorded(first) is not None
+
+
+def _log(args: argparse.Namespace, data: bytes) -> int:
+    """Answers each choice of a log."""
+    from ..diagnosis import recorded
+    from ..reading import fold
+
+    where = "standard input" if args.file == "-" else args.file
+    log = recorded(data)
+    if log is None:
+        raise UsageError(f"{where}: neither JSON lines of a batch nor an engine's log")
+    if args.format is None:
+        raise UsageError(f"{where}: an engine's log names no format: give it with --format")
+    fmt = format_named(args.format)
+    way = outputs.Way(vocabulary=None if args.vocabulary is None else outputs.vocabulary_in(args.vocabulary))
+    for fault in log.faults:
+        print(f"{where}: line {fault.line}: {fault.message}", file=sys.stderr)
+    several = len({output.choice for output in log.outputs}) < len(log.outputs)
+    for place, output in enumerate(log.outputs):
+        said = outputs.events_of(way, fmt, output)
+        answer = {"events": [as_dict(event) for event in said]} if args.events else fold(said).as_dict()
+        sys.stdout.buffer.write(_encoded({"id": place if several else output.choice, **answer}))
+    return 1 if log.faults else 0
+
+
 def _open(path: str) -> IO[bytes]:
     try:
         return open(path, "rb")
@@ -70,7 +121,7 @@ def _open(path: str) -> IO[bytes]:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def _progress(lines: IO[bytes]) -> Iterator[bytes]:
+def _progress(lines: Iterable[bytes]) -> Iterator[bytes]:
     """The lines, counted on a terminal."""
     if not sys.stderr.isatty():
         yield from lines
@@ -169,10 +220,16 @@ def _deltas(row: dict[str, object]) -> list[str]:
     for key in row:
         if key not in _KEYS:
             near = difflib.get_close_matches(key, _KEYS, n=1)
-            raise UsageError(f"no key '{key}'" + (f" (did you mean '{near[0]}'?)" if near else f"; {', '.join(_KEYS)}"))
+            raise UsageError(
+                f"unexpected key '{shown(key)}'"
+                + (f" (did you mean '{near[0]}'?)" if near else "")
+                + f"; allowed: {', '.join(_KEYS)}"
+            )
     text, deltas = row.get("text"), row.get("deltas")
-    if (text is None) == (deltas is None):
-        raise UsageError("one of deltas and text is wanted")
+    if text is not None and deltas is not None:
+        raise UsageError("expected text or deltas, got both; deltas joined are the text")
+    if text is None and deltas is None:
+        raise UsageError("expected text or deltas, got neither")
     if isinstance(text, str):
         return [text]
     if isinstance(deltas, list) and all(isinstance(delta, str) for delta in deltas):

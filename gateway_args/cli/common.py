@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
+from ..errors import GatewayArgsError
+
 if TYPE_CHECKING:
     from ..formats import Format
     from ..tools import Tools
@@ -47,13 +49,30 @@ def format_named(name: str) -> Format:
     """The format of that name, alias or file."""
     from .. import formats
 
-    return formats.load(name)
+    try:
+        return formats.load(name)
+    except OSError as error:
+        raise UsageError(f"{shown(name)}: {error.strerror}") from None
+    except ValueError as error:  # a NUL in a path
+        if isinstance(error, GatewayArgsError):
+            raise
+        raise UsageError(f"{shown(name)}: {error}") from None
+
+
+def shown(text: str) -> str:
+    """A text from the input, short enough for one line."""
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def tools_in(path: str) -> Tools:
     """The tools in a JSON file: a list of them, or a request that has them under `tools`."""
+    return tools_of(tools_value(path), path)
+
+
+def tools_value(path: str) -> object:
+    """The tools in a JSON file as they stand there."""
     value = parse_json(read_text(path), path)
-    return tools_of(value.get("tools", []) if isinstance(value, dict) else value, path)
+    return value.get("tools", []) if isinstance(value, dict) else value
 
 
 def tools_of(value: object, where: str) -> Tools:
@@ -69,11 +88,18 @@ def tools_of(value: object, where: str) -> Tools:
 
 def parse_json(text: str, where: str) -> object:
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except ValueError as error:
         raise UsageError(f"{where}: no JSON: {error}") from None
     except RecursionError:
         raise UsageError(f"{where}: no JSON: nested too deep") from None
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits[:32]} is past what a number can be here")
+    return value
 
 
 def _no_constant(word: str) -> NoReturn:

@@ -74,6 +74,12 @@ def _show(args: argparse.Namespace) -> int:
     for title, words in (("aliases", aliases), ("models", globs), ("turn ends", [m.text for m in fmt.turn_end])):
         if words:
             print(f"{title}: {', '.join(words)}")
+    openers = [repr(text) for text in fmt.turn_openers]
+    results = [f"{opener!r} to {closer!r}" for opener, closer in fmt.results]
+    ends = [repr(fmt.prompt_end)] if fmt.prompt_end else []
+    for title, words in (("turn openers", openers), ("tool results", results), ("the prompt ends with", ends)):
+        if words:
+            print(f"{title}: {', '.join(words)}")
     if fmt.source:
         print(f"source: {fmt.source}")
     for marker in fmt.markers.values():

@@ -1,6 +1,7 @@
 """`parse`: one output, from a file or standard input, as a table of events, a reading or JSON.
 
-`--as chat|responses|messages` shows the server-sent events that a client of these APIs would receive.
+`--as chat|responses|messages` shows the server-sent events that a client of these APIs would receive, `--as case`
+writes a case for the format's corpus. An engine's log is read choice by choice, in its own deltas.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
+from . import outputs
 from .batch import as_dict
-from .common import UsageError, format_named, read_text, tools_in
+from .common import UsageError, tools_value
 
 if TYPE_CHECKING:
     import argparse
@@ -27,54 +30,94 @@ _CLIENTS = ("chat", "responses", "messages")
 
 def add(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser("parse", help="read one output", description=__doc__)
-    parser.add_argument("file", nargs="?", default="-", help="the output's text; standard input when left out")
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--format", "-f", metavar="FORMAT", help="a name, an alias or a .toml file")
-    which.add_argument("--model", metavar="ID", help="the format by the model's id")
-    parser.add_argument("--tools", metavar="FILE", help="JSON: the request's tools, or a request that has them")
-    parser.add_argument("--prompt", default="", metavar="TEXT", help="the end of the prompt")
-    parser.add_argument("--prefill", default="", metavar="TEXT", help="what the model has said already in this turn")
-    parser.add_argument("--start", metavar="STATE", help="the state to start in, such as reasoning")
-    parser.add_argument("--finish", default="stop", metavar="REASON", help="the engine's reason (default: stop)")
+    outputs.add_options(parser)
     parser.add_argument(
-        "--chunk", default="whole", metavar="whole|char|N|tokens", help="how the text is cut into deltas"
+        "--chunk", metavar="whole|char|N|tokens", help="how a text is cut into deltas (default: whole; a log's own)"
     )
-    parser.add_argument("--as", dest="shape", default="events", choices=("events", "reading", "json", *_CLIENTS))
+    parser.add_argument(
+        "--as", dest="shape", default="events", choices=("events", "reading", "json", "case", *_CLIENTS)
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from .. import formats
-    from ..parser import Parser
+    from ..diagnosis import hint
     from ..reading import fold
 
-    fmt = format_named(args.format) if args.format is not None else formats.for_model(args.model)
-    tools = None if args.tools is None else tools_in(args.tools)
-    pieces, markers = _pieces(read_text(args.file), args.chunk, fmt)
-    try:
-        parser = Parser(fmt, tools, prompt=args.prompt, prefill=args.prefill, start=args.start, markers=markers)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    steps = [(piece if isinstance(piece, str) else piece.text, parser.feed(piece)) for piece in pieces]
-    steps.append(("", parser.finish(args.finish)))
-    events = [event for _, caused in steps for event in caused]
-    if args.shape in _CLIENTS:
+    fmt, way = outputs.format_of(args), outputs.way_of(args)
+    loaded = outputs.load(args)
+    several = len(loaded.outputs) > 1
+    if several and args.shape in _CLIENTS:
+        raise UsageError(f"--as {args.shape} shows one choice of {len(loaded.outputs)}: name it with --choice")
+    for output in loaded.outputs:
+        if args.chunk is None and loaded.logged:
+            pieces, markers = way.deltas(fmt, output)
+        else:
+            pieces, markers = _pieces(output.text, args.chunk or "whole", fmt)
+        parser = way.parser(fmt, output, markers)
+        steps = [(piece if isinstance(piece, str) else piece.text, parser.feed(piece)) for piece in pieces]
+        reason = output.finish if way.finish is None else way.finish
+        steps.append(("", parser.finish(reason)))
+        events = [event for _, caused in steps for event in caused]
+        reading = fold(events)
+        if several and args.shape not in ("json", "case"):
+            print(f"choice {output.choice}")
+        if args.shape == "json":
+            said = {"choice": output.choice, **reading.as_dict()} if several else reading.as_dict()
+            print(json.dumps(said, indent=1))
+        elif args.shape == "case":
+            print(_case(args, way, fmt, output.text, reason, reading, several, output.choice), end="")
+        else:
+            _show(args.shape, fmt, steps, events, reading)
+        said_hint = hint(fmt, "".join(text for text, _ in steps), reading)
+        if said_hint is not None:
+            sys.stdout.flush()
+            outputs.note(said_hint)
+    return 0 if loaded.sound else 1
+
+
+def _show(
+    shape: str, fmt: Format, steps: Sequence[tuple[str, Sequence[Event]]], events: list[Event], reading: Reading
+) -> None:
+    if shape in _CLIENTS:
         from .. import adapters
 
-        for frame in adapters.sse(
-            args.shape, events, adapters.Envelope(id="local", model=fmt.name, created=int(time.time()))
-        ):
+        envelope = adapters.Envelope(id="local", model=fmt.name, created=int(time.time()))
+        for frame in adapters.sse(cast("adapters.Kind", shape), events, envelope):
             sys.stdout.buffer.write(frame)
-    elif args.shape == "json":
-        print(json.dumps(fold(events).as_dict(), indent=1))
-    elif args.shape == "reading":
-        _show_reading(fold(events))
+    elif shape == "reading":
+        _show_reading(reading)
     elif sys.stdout.isatty():
         _show_table(steps)
     else:
         for event in events:
             print(line_of(event))
-    return 0
+
+
+def _case(
+    args: argparse.Namespace,
+    way: outputs.Way,
+    fmt: Format,
+    text: str,
+    reason: str | None,
+    reading: Reading,
+    several: bool,
+    choice: int,
+) -> str:
+    from ..diagnosis.case import case_text
+
+    name = "An output" if args.file == "-" else Path(args.file).stem
+    return case_text(
+        f"{name}, choice {choice}" if several else name,
+        fmt,
+        text,
+        reading,
+        tools=None if args.tools is None else tools_value(args.tools),
+        prompt=way.prompt,
+        prefill=way.prefill,
+        start=way.start,
+        finish=reason,
+    )
 
 
 def _pieces(text: str, chunk: str, fmt: Format) -> tuple[Sequence[str | Delta], dict[str, int] | None]:

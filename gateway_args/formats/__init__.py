@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from ..diagnosis import Detection
     from ..learning import Learned, Options
+    from ..tools import Tools
 
 __all__ = [
     "ENVIRONMENT",
@@ -26,6 +28,7 @@ __all__ = [
     "Marker",
     "State",
     "aliases",
+    "detect",
     "for_model",
     "forced",
     "from_response_template",
@@ -95,6 +98,17 @@ def learn(
     from ..learning import learn
 
     return learn(chat_template, special_tokens=special_tokens, options=options)
+
+
+def detect(text: str, *, prompt: str = "", tools: Tools | None = None) -> Detection:
+    """Which tables read this output with calls and without malformed text, the best first, and why.
+
+    Where none does, it says which tables' special tokens seem to have been skipped. `prompt` is the prompt, or its end;
+    `tools` are the request's.
+    """
+    from ..diagnosis import detect
+
+    return detect(text, prompt=prompt, tools=tools)
 
 
 def schema() -> dict[str, Any]:

@@ -1,0 +1,186 @@
+"""Outputs whose special tokens an engine skipped: what each table's calls and messages look like without them.
+
+The commonest failure of all: an engine that decodes with `skip_special_tokens` (the default of most) takes the markers
+out of the text, and what is left reads as content. Every sign is made from the table: its markers, headers and tags
+with the texts of its single tokens taken out. What is left of them must be seen in the output, and none of the tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from ..syntaxes.framed import Framed
+from ..syntaxes.objects import Json
+
+if TYPE_CHECKING:
+    from ..formats import Format
+    from ..syntaxes.base import Syntax
+
+_PLACE: Final = re.compile(r"\{(\w+)\}")
+_NAME: Final = r"[\w.\-]{1,128}"
+_PLACES: Final = {
+    "name": _NAME,
+    "same": _NAME,
+    "declared": _NAME,
+    "id": r"[^\s{}<>]{1,128}",
+    "type": r"\w{1,16}",
+    "skip": r"[^\s{}<>]{0,64}",
+    "ws": r"\s{0,8}",
+    "index": r"[:._-]?\d{0,8}",
+    "any": r"[^{<]{0,64}",
+    "attributes": r"[^<>]{0,64}",
+    "object": "",
+}
+_NAME_AND_OBJECT: Final = re.compile(
+    r"(?:\A|\n)\s{0,8}[A-Za-z_][\w.\-]{2,128}\s{0,8}(?=\{\s{0,8}[\"}][^\n]{0,4096}\}?\s{0,8}\Z)"
+)
+"""A name and its arguments with nothing between, as the last line of the output."""
+_TELLING: Final = 3
+"""Letters that a sign must have of its own; fewer say nothing."""
+_MOST: Final = 1 << 15
+"""Characters of the output that are looked at, from its beginning and from its end."""
+_KEPT: Final = "diagnosis.skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A text that this table's outputs hold when their special tokens were skipped."""
+
+    pattern: re.Pattern[str]
+    missing: str
+    """The special token that should have stood there."""
+    telling: int
+    """Characters of its own; more say more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sign that was seen: its text, the special token that is missing, and how much it says."""
+
+    text: str
+    missing: str
+    telling: int = 0
+
+
+def sign_in(format: Format, text: str) -> Found | None:
+    """What of the output looks most like this table's without its special tokens."""
+    if len(text) > 2 * _MOST:
+        text = f"{text[:_MOST]}\n{text[-_MOST:]}"
+    specials = _specials(format)
+    if not specials or any(special in text for special in specials):
+        return None
+    seen = [(sign, found) for sign in _signs(format) if (found := sign.pattern.search(text)) is not None]
+    if seen:
+        sign, found = max(seen, key=lambda one: one[0].telling)
+        return Found(found[0].strip(), sign.missing, sign.telling)
+    return _object(format, text)
+
+
+def _specials(format: Format) -> list[str]:
+    """The single tokens that mark something in the table; the longest first."""
+    return sorted({marker.text for marker in format.markers.values() if marker.token}, key=len, reverse=True)
+
+
+def _signs(format: Format) -> list[Sign]:
+    found: list[Sign] | None = format.cache.get(_KEPT)
+    if found is None:
+        found = format.cache[_KEPT] = [*_messages(format), *_openers(format), *_headers(format)]
+    return found
+
+
+def _without(text: str, specials: list[str]) -> tuple[str, str]:
+    """The text without its special tokens, and the first of them."""
+    missing = min((special for special in specials if special in text), key=text.index, default="")
+    for special in specials:
+        text = text.replace(special, "")
+    return text, missing
+
+
+def _messages(format: Format) -> Iterator[Sign]:
+    """Words between special tokens that begin a message (`analysis`), at the start of the output or behind the turn
+    opener's word (`assistantfinal`)."""
+    specials = _specials(format)
+    words: dict[str, str] = {}
+    for state in format.states.values():
+        for name, target in state.on.items() if state.kind in ("content", "reasoning") else ():
+            word, missing = _without(format.markers[name].text, specials)
+            if missing and word.isalpha() and format.states[target].kind in ("content", "reasoning"):
+                words[word] = missing
+    turns = {word for word, missing in (_without(text, specials) for text in format.turn_openers) if missing}
+    begins = {word: missing for word, missing in words.items() if word not in turns}
+    for word, missing in begins.items():
+        for turn in turns:
+            yield Sign(re.compile(re.escape(turn + word)), missing, len(turn + word))
+        yield Sign(re.compile(rf"\A\s{{0,8}}{re.escape(word)}(?=[^\sa-z.,;:!?'\-])"), missing, len(word))
+
+
+def _openers(format: Format) -> Iterator[Sign]:
+    """Markers of calls that hold a special token among other text (`<｜DSML｜invoke name="`)."""
+    for text in format.regions:
+        left, missing = _without(text, _specials(format))
+        if missing and sum(map(str.isalpha, left)) >= _TELLING and not left.isalpha():
+            yield Sign(re.compile(re.escape(left)), missing, len(left))
+
+
+def _headers(format: Format) -> Iterator[Sign]:
+    """Headers and tags, where they or the marker before them are special tokens."""
+    specials = _specials(format)
+    opened = {name for state in format.states.values() if state.kind == "call" for name in state.calls}
+    marked = next((text for text in specials if format.regions.get(text) == "start"), "")
+    for name, syntax in format.calls.items():
+        for pattern in _patterns(syntax):
+            left, missing = _without(pattern, specials)
+            if isinstance(syntax, Framed) and name in opened:
+                missing = marked or missing
+            if not missing:
+                continue
+            literal = _PLACE.sub("", left)
+            body = _expression(left)
+            if isinstance(syntax, Framed):
+                body += r"\s{0,8}(?=[{\[])"
+            if sum(map(str.isalpha, literal)) >= _TELLING:
+                yield Sign(re.compile(body), missing, len(literal))
+            elif isinstance(syntax, Framed) and not literal.strip() and "{name}" in left:
+                yield Sign(_NAME_AND_OBJECT, missing, 0)
+
+
+def _patterns(syntax: Syntax) -> Iterator[str]:
+    for field in fields(syntax):  # type: ignore[arg-type]
+        value = getattr(syntax, field.name)
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and _PLACE.search(text):
+                yield text
+
+
+def _expression(pattern: str) -> str:
+    parts = _PLACE.split(pattern)
+    return "".join(_PLACES.get(part, "") if at % 2 else re.escape(part) for at, part in enumerate(parts))
+
+
+def _object(format: Format, text: str) -> Found | None:
+    """A call's JSON object that ends the output, where the table wants a special token before it."""
+    marked = next((special for special in _specials(format) if format.regions.get(special) == "start"), "")
+    if not marked or not text.rstrip().endswith(("}", "]")):
+        return None
+    for syntax in format.calls.values():
+        if isinstance(syntax, Json) and (found := _last_json(text)) is not None:
+            at, value = found
+            first = value[0] if isinstance(value, list) and value else value
+            keys = (syntax.name, syntax.arguments)
+            if isinstance(first, Mapping) and all(any(key in first for key in names) for names in keys):
+                return Found(text[at : at + 60].strip(), marked)
+    return None
+
+
+def _last_json(text: str) -> tuple[int, Any] | None:
+    """The JSON value that begins a line and reaches to the end of the text."""
+    for found in list(re.finditer(r"(?:\A|\n)\s{0,8}(?=[{\[])", text))[:16]:
+        try:
+            return found.end(), json.loads(text[found.end() :])
+        except (ValueError, RecursionError):
+            continue
+    return None
