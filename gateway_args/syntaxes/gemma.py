@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..events import Why
 from .base import BoundSyntax, Reader, Syntax
-from .pattern import Match, Pattern
-from .region import WAIT, Progress
-from .scanning import MORE, Verdict
+from .pattern import Match, Pattern, first_match
+from .region import DONE, GO, WAIT, Progress
+from .scanning import MORE, YES, Verdict
 from .state import FLAG, Kind, choice, parts
 from .values.gemma_value import GemmaValue
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CALL: Final = "call"
 _ARGUMENTS: Final = "arguments"
+_NEXT: Final = "next"  # behind a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Gemma(Syntax):
     """What stands before and after a string."""
     prefix: str = "call:"
     """What stands before the function's name."""
+    prefixes: tuple[str, ...] = ()
+    """What models write in its place."""
     typed: bool = False
     """A value between delimiters is typed by the tool's schema."""
 
@@ -45,20 +48,26 @@ class Gemma(Syntax):
 class BoundGemma(BoundSyntax):
     """Gemma's calls, ready to run."""
 
-    __slots__ = ("_header", "delimiter", "syntax")
+    __slots__ = ("_headers", "delimiter", "syntax")
 
     def __init__(self, syntax: Gemma, spell: Callable[[str], str]) -> None:
         super().__init__()
         self.syntax: Final = syntax
         self.delimiter: Final = spell(syntax.delimiter)
-        self._header: Final = Pattern("{ws}" + syntax.prefix + "{name}{ws}{object}", spell)
+        self._headers: Final = tuple(
+            Pattern("{ws}" + prefix + "{name}{ws}{object}", spell) for prefix in (syntax.prefix, *syntax.prefixes)
+        )
 
     def begins(self, region: Region, at: int, inside: Markers) -> Verdict:
         return self.header(region, at)[0]
 
     def header(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
         """The name in front of an object, and where the object begins."""
-        return self._header.match(region.text, at, region.limits)
+        return first_match(self._headers, region.text, at, region.limits)
+
+    def value(self) -> GemmaValue:
+        """The arguments of one call."""
+        return GemmaValue(self.delimiter, self.syntax.typed)
 
     def open(self) -> Reader:
         return GemmaReader(self)
@@ -68,27 +77,52 @@ class GemmaReader(Reader):
     """Reads one call in Gemma's literals."""
 
     __slots__ = ("_bound", "_state", "_value")
-    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (("_state", choice(_CALL, _ARGUMENTS)), ("complete", FLAG))
+    FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (("_state", choice(_CALL, _ARGUMENTS, _NEXT)), ("complete", FLAG))
 
     def __init__(self, bound: BoundGemma) -> None:
         self._bound: Final = bound
         self._state: str = _CALL
-        self._value = GemmaValue(bound.delimiter, bound.syntax.typed)
+        self._value = bound.value()
         self.complete = False
 
     def read(self, region: Region) -> Progress:
-        if self._state == _CALL:
-            verdict, found = self._bound.header(region, region.pos)
-            if found is None:
-                return WAIT if verdict == MORE else region.fail(Why.SHAPE)
-            region.advance(found.end)
-            why = region.start_call(found.name, found.end)
-            if why is not None:
-                return region.fail(why)
-            self._state = _ARGUMENTS
-        code = self._value.read(region)
-        self.complete = self._value.complete
+        code: Progress = GO
+        while code == GO:
+            if self._state == _CALL:
+                code = self._call(region)
+            elif self._state == _ARGUMENTS:
+                code = self._value.read(region)
+                self.complete = self._value.complete
+                if code == DONE:
+                    self._state = _NEXT
+                    code = GO
+            else:
+                code = self._next(region)
         return code
+
+    def _call(self, region: Region) -> Progress:
+        verdict, found = self._bound.header(region, region.pos)
+        if found is None:
+            return WAIT if verdict == MORE else region.fail(Why.SHAPE)
+        region.advance(found.end)
+        why = region.start_call(found.name, found.end)
+        if why is not None:
+            return region.fail(why)
+        self._state = _ARGUMENTS
+        return GO
+
+    def _next(self, region: Region) -> Progress:
+        """Behind a call: another one in the same region, or its end."""
+        verdict, _ = self._bound.header(region, region.pos)
+        if verdict == MORE and not region.final:
+            return WAIT
+        if verdict != YES:
+            return DONE
+        region.end_call(region.pos)
+        self._value = self._bound.value()
+        self._state = _CALL
+        self.complete = False
+        return GO
 
     def cut(self, region: Region) -> None:
         if region.call.open:

@@ -1,9 +1,13 @@
 """Gemma's own literals, written as JSON: `{k:<|"|>text<|"|>,n:42,l:[1,2],o:{x:true}}`.
 
 Keys are bare, strings stand between two equal delimiters that nothing escapes: all text up to the next delimiter is the
-string, and what follows it must be a comma or a closing bracket (a delimiter that stands for a quote in a text, or one
-whose other half is missing, breaks the arguments there; nothing is guessed). Strings and keys in JSON's quotes are
-read as JSON has them. Other values are numbers, `true`, `false`, `null` and Python's words, lists and objects.
+string, and what follows it must be a comma or a closing bracket (a delimiter that stands for a quote in a text breaks
+the arguments there; nothing is guessed). Strings and keys in JSON's quotes are read as JSON has them. Other values are
+numbers, `true`, `false`, `null` and Python's words, lists and objects.
+
+Text without delimiters that is none of these is a string where the tool does not exclude one, and where it declares a
+string a number is one too. It ends at a closing bracket, at a comma (in an object at one that a key follows) or at the
+delimiter that should have closed it.
 
 With `typed`, what stands between delimiters as an argument's value is typed by the tool's schema like a tag's text
 (`typed_text.as_json`): functiongemma writes numbers so too. Further in, it is a string.
@@ -17,12 +21,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ...events import Why
-from ...strict_json.literals import json_string, json_string_fragment, read_json
+from ...strict_json.literals import json_string, json_string_fragment, read_json, read_python
 from ..region import GO, MARKER, WAIT, Progress
 from ..scanning import MORE, NO, SPACE, YES, Verdict, is_private, layout, literal
 from ..state import JOINED, TEXT, Kind
 from .escapes import ESCAPE, half_escape
-from .literal_value import STRING, TYPED, LiteralValue
+from .literal_value import ATOM, NEXT_ITEM, STRING, TYPED, LiteralValue
 from .typed_text import as_json
 
 if TYPE_CHECKING:
@@ -30,9 +34,13 @@ if TYPE_CHECKING:
     from ..region import Region
 
 _BARE_KEY: Final = re.compile(r"[^:,{}\[\]\"<\x00-\x1f\ud800-\udfff]+")
+_WORD_KEY: Final = re.compile(r"[^\s:,{}\[\]\"<\x00-\x1f\ud800-\udfff]+")  # one behind a text without delimiters
 _QUOTED: Final = re.compile(r'["\\\ud800-\udfff]')
 _QUOTED_KEY: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\[^\ud800-\udfff])*"')
 _HALF_QUOTED_KEY: Final = re.compile(r'"(?:[^"\\\ud800-\udfff]|\\[^\ud800-\udfff])*\\?\Z')
+_LONGEST_WORD: Final = 5
+_LONGEST_LITERAL: Final = 256  # that ends at a comma whatever follows it
+_NO_VALUE: Final = frozenset(",:]}")
 _NULLS: Final = ("null", "None")
 
 
@@ -40,6 +48,12 @@ _NULLS: Final = ("null", "None")
 def _special(first: str) -> re.Pattern[str]:
     """What a run of text between delimiters stops at."""
     return re.compile("[" + re.escape(first) + r"\ud800-\udfff]")
+
+
+@lru_cache(maxsize=64)
+def _bare_special(first: str) -> re.Pattern[str]:
+    """What text without delimiters stops at, to be looked at."""
+    return re.compile(r"[,\]}<" + re.escape(first) + r"\ud800-\udfff]")
 
 
 class GemmaValue(LiteralValue):
@@ -81,6 +95,124 @@ class GemmaValue(LiteralValue):
         self._kept = []
         self._atom_size = 0
         self._state = TYPED
+
+    def _value(self, region: Region, at: int, char: str) -> Progress:
+        if char in _NO_VALUE or char in "[{" or char in self._quotes or is_private(char):
+            return super()._value(region, at, char)
+        self._lead = ", " if self._state == NEXT_ITEM else ""
+        self._atom = []
+        self._atom_size = 0
+        self._state = ATOM
+        return GO
+
+    def _read_atom(self, region: Region) -> Progress:
+        """Read on in a value without delimiters, up to what ends it."""
+        text = region.text
+        special = _bare_special(self._delimiter[0])
+        at = start = region.pos
+        code: Progress = GO
+        said: str | None = ""
+        while True:
+            match = special.search(text, at)
+            at = len(text) if match is None else match.start()
+            if match is None:
+                code = WAIT
+                break
+            char = text[at]
+            if char in ",]}":
+                ends = self._bare_ends(region, at, char)
+                if ends == YES:
+                    break
+                if ends == MORE:
+                    code = WAIT
+                    break
+                at += 1
+                continue
+            if region.marker(at) != NO:
+                code = GO if region.marker(at) == YES else WAIT
+                break
+            if at > start:  # what may be a delimiter or a marker is looked at by itself
+                self._keep_atom(region, text[start:at], at)
+                start = at
+            code, at, said = self._character(region, at, False)
+            if code == WAIT:
+                at = start
+                break
+            if said is None:
+                return self._close_atom(region, at)
+            self._keep_atom(region, said, at)
+            start = at
+        if at > start:
+            self._keep_atom(region, text[start:at], at)
+        if self._atom_size > region.limits.max_held:
+            return region.fail(Why.LIMIT)
+        if code == WAIT and self._atom_size > _LONGEST_WORD and self._atom[0][0].isalpha() and not self._texts(region):
+            return region.fail(Why.ARGUMENTS)
+        return self._close_atom(region, region.pos) if code == GO else code
+
+    def _keep_atom(self, region: Region, text: str, end: int) -> None:
+        self._atom.append(text)
+        self._atom_size += len(text)
+        region.advance(end)
+
+    def _bare_ends(self, region: Region, at: int, char: str) -> Verdict:
+        """Whether a value without delimiters ends at this comma or bracket; a number or a word does at any."""
+        bracket = self._brackets[-1]
+        if bracket == "[" and char != "}":
+            return YES
+        size = self._atom_size + at - region.pos
+        if size <= _LONGEST_LITERAL and self._bare_literal(region, region.text[region.pos : at]) is not None:
+            return YES
+        if char != ",":
+            return YES if (char == "]") == (bracket == "[") else NO
+        text = region.text
+        verdict, first = layout(text, at + 1, region.limits.max_layout)
+        if verdict != YES:
+            return NO if region.final else verdict
+        if text[first] in self._quotes:
+            return YES
+        key = _WORD_KEY.match(text, first, first + region.limits.max_name + 1)
+        if key is None or key.end() - first > region.limits.max_name:
+            return NO
+        verdict, colon = layout(text, key.end(), region.limits.max_layout)
+        if verdict != YES:
+            return NO if region.final else verdict
+        return YES if text[colon] == ":" else NO
+
+    def _bare_literal(self, region: Region, more: str = "") -> str | None:
+        """The number or word that the value without delimiters is, with the text that follows it."""
+        text = ("".join(self._atom) + more).rstrip(SPACE)
+        if text in _NULLS:
+            return "null"
+        type = self._type(region) if len(self._brackets) == 1 else None
+        if type is not None and type.only_string:
+            return None
+        value = read_json(text, 1) or read_python(text, 1)
+        return None if value is None or value.kind == "string" else value.json
+
+    def _texts(self, region: Region) -> bool:
+        """Whether the value in flight may be a string, for all that the tool says."""
+        type = self._type(region) if len(self._brackets) == 1 else None
+        return type is None or type.untyped or type.admits("string")
+
+    def _close_atom(self, region: Region, end: int) -> Progress:
+        """The value without delimiters is over; `end` is behind its closing delimiter, if it has one."""
+        text = "".join(self._atom).rstrip(SPACE)
+        written = self._bare_literal(region) if end == region.pos else None
+        if written is None:
+            if not self._texts(region):
+                return region.fail(Why.ARGUMENTS)
+            written = json_string(text)
+        region.advance(end)
+        self._write(self._lead + written, end)
+        self._atom = []
+        self._value_over(region)
+        return GO
+
+    def _write_atom(self, region: Region, written: str, end: int) -> bool:
+        """At a cut: a number or a word, where the tool declares no string."""
+        type = self._type(region) if len(self._brackets) == 1 else None
+        return (type is None or not type.only_string) and super()._write_atom(region, written, end)
 
     def _type(self, region: Region) -> ValueType | None:
         tool = region.call.tool
