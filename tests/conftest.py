@@ -90,10 +90,21 @@ def cases() -> Path:
     return _material("cases", "recorded outputs")
 
 
+def _source(name: str, what: str) -> Path:
+    """An engine's unpacked distribution, where the material has it: few want it."""
+    root = os.environ.get(MATERIAL)
+    if root is None or not (Path(root) / name).is_dir():
+        pytest.skip(f"{what}: unpack it as the folder '{name}' of {MATERIAL} (tests/README.md)")
+    return Path(root) / name
+
+
 @pytest.fixture(scope="session")
 def vllm_source() -> Path:
-    """vLLM's unpacked source distribution, where the material has one (`vllm`): few want it."""
-    root = os.environ.get(MATERIAL)
-    if root is None or not (Path(root) / "vllm").is_dir():
-        pytest.skip(f"vLLM's source: unpack its sdist as the folder 'vllm' of {MATERIAL} (tests/README.md)")
-    return Path(root) / "vllm"
+    """vLLM's source distribution."""
+    return _source("vllm", "vLLM's source distribution")
+
+
+@pytest.fixture(scope="session")
+def sglang_source() -> Path:
+    """SGLang's wheel."""
+    return _source("sglang", "SGLang's wheel")
