@@ -176,6 +176,13 @@ def star(item: Node) -> Node:
     return Repeat(item)
 
 
+def repeated(item: Node, least: int, most: int | None) -> Node:
+    """So many of these."""
+    if most == 0:
+        return EMPTY
+    return item if least == most == 1 else Repeat(item, least, most)
+
+
 def separated(item: Node, separator: Node, most: int | None = None) -> Node:
     """One or more of these with a separator between them; `most` 1 is one."""
     return item if most == 1 else sequence(item, star(sequence(separator, item)))

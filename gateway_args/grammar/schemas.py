@@ -41,13 +41,20 @@ class Target(NamedTuple):
 
     keywords: frozenset[str]
     formats: frozenset[str]
+    closed: bool = False
+    """It takes objects and arrays for closed where a schema leaves that open, so the schema is told."""
 
 
 LLGUIDANCE: Final = Target(_COMMON | {"patternProperties", "multipleOf"}, _FORMATS)
 XGRAMMAR: Final = Target(
-    _COMMON | {"patternProperties", "propertyNames", "minProperties", "maxProperties"},
+    _COMMON | {"propertyNames", "minProperties", "maxProperties"},
     _FORMATS | {"uri-reference", "uri-template", "json-pointer", "relative-json-pointer"},
+    closed=True,
 )
+
+
+XGRAMMAR_EXCLUDING: Final = XGRAMMAR._replace(keywords=XGRAMMAR.keywords - {"minLength", "maxLength"})
+"""With texts that strings may not hold it counts no lengths."""
 
 
 def enforced(schema: Mapping[str, Any], where: str, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -61,7 +68,8 @@ def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str,
     for key, value in schema.items():
         if key in _NOTES or key.startswith("x-"):
             continue
-        if key not in target.keywords or (key == "format" and value not in target.formats):
+        several = key == "allOf" and target.closed and isinstance(value, list) and len(value) > 1
+        if key not in target.keywords or several or (key == "format" and value not in target.formats):
             left[f"{where}: {key}"] = None
             continue
         if key in _MAPS and isinstance(value, Mapping):
@@ -75,6 +83,14 @@ def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str,
             found[key] = _part(value, f"{where}[]" if key == "items" else where, target, left)
         else:
             found[key] = value
+    if "patternProperties" in schema and "patternProperties" not in found:
+        found["additionalProperties"] = True  # the others cannot be told from those
+    if target.closed:
+        kinds = found.get("type", ())
+        if "object" in kinds or "properties" in found:
+            found.setdefault("additionalProperties", True)
+        if "array" in kinds or "prefixItems" in found:
+            found.setdefault("items", True)
     return found
 
 

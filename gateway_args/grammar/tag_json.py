@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .automaton import rules_of, string_rules
 from .nodes import Choice, Cut, Free, Json, Literal, Node, Pattern, Quoted, Repeat, Rule, Sequence, Tree, shortest
-from .schemas import XGRAMMAR, enforced
+from .schemas import XGRAMMAR, XGRAMMAR_EXCLUDING, enforced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,10 +83,10 @@ class _Printer:
         return GrammarError(f"{self._name}: {reason}")
 
     def _json(self, node: Json) -> Format:
-        schema, left = enforced(node.schema, node.where, XGRAMMAR)
+        excludes = shortest([*node.excludes, *self._tokens])
+        schema, left = enforced(node.schema, node.where, XGRAMMAR_EXCLUDING if excludes else XGRAMMAR)
         self.unenforced.update(dict.fromkeys(left))
         found: Format = {"type": "json_schema", "json_schema": schema}
-        excludes = shortest([*node.excludes, *self._tokens])
         if excludes:
             found["excludes"] = list(excludes)
         return found

@@ -24,10 +24,10 @@ from .nodes import (
     Node,
     Pattern,
     Quoted,
-    Repeat,
     Rule,
     choice,
     optional,
+    repeated,
     separated,
     sequence,
 )
@@ -435,7 +435,7 @@ class ElementValues:
             one = schema.get("items", {})
             item = self._element("item", self._values.resolved(one, root), root, f"{where}[]", _reference(one))
             least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
-            return sequence(Repeat(item, least, most), Literal(close))
+            return sequence(repeated(item, least, most), Literal(close))
         kept = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")} | {"type": sorted(rest)}
         return sequence(Json(self._values.rooted(kept, root), where), Literal(close))
 
@@ -459,7 +459,7 @@ def counted(item: Node, schema: Schema) -> Node:
     least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
     if most == 0:
         return EMPTY
-    more = Repeat(sequence(Literal(","), SPACE, item), max(0, least - 1), None if most is None else int(most) - 1)
+    more = repeated(sequence(Literal(","), SPACE, item), max(0, least - 1), None if most is None else int(most) - 1)
     some = sequence(item, more)
     return some if least else optional(some)
 

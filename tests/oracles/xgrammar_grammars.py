@@ -12,6 +12,7 @@ Prints every text that breaks one of these and exits 1 if there is one:
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import time
@@ -21,7 +22,9 @@ import xgrammar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "grammar"))
 
+import keywords
 import test_canonical
+import test_keywords
 import walks
 
 from gateway_args import Format, Tools, formats, grammar
@@ -99,8 +102,29 @@ def cased(format: Format) -> tuple[int, list[str]]:
     return tried, found
 
 
+def schemas() -> list[str]:
+    """Keywords of JSON Schema that a tag is loose about, and does not say so, or that refuse a valid value."""
+    found = []
+    hermes = formats.load("hermes")
+    for keyword, schema, good, bad in keywords.CASES:
+        made = grammar.structural_tag(hermes, test_keywords.tools_of(schema), choice="required")
+        tag = COMPILER.compile_structural_tag(str(made))
+
+        def allowed(value: object, tag: xgrammar.CompiledGrammar = tag) -> bool:
+            call = json.dumps({"name": "f", "arguments": {"v": value}}, ensure_ascii=False)
+            return allows(tag, f"<tool_call>\n{call}\n</tool_call>")
+
+        found += [f"{keyword}: {value!r} is refused by {schema}" for value in good if not allowed(value)]
+        if not any(note.endswith(f": {keyword}") for note in made.unenforced):
+            found += [f"{keyword}: {value!r} is allowed by {schema}" for value in bad if allowed(value)]
+    return found
+
+
 def main() -> int:
     broken = 0
+    for line in schemas():
+        broken += 1
+        print(line)
     for name in sys.argv[1:] or test_canonical.NAMES:
         began = time.perf_counter()
         format = formats.load(name)
