@@ -214,7 +214,7 @@ class Calls:
         return choice([usual, other]) if syntax.arguments_first else usual
 
     def _framed(self, syntax: Framed) -> Iterator[Node]:
-        close = sequence(SPACE, optional(Literal(syntax.close.strip()))) if syntax.close else EMPTY
+        close = sequence(SPACE, Literal(syntax.close.strip())) if syntax.close else EMPTY
         for tool in self._tools:
             if syntax.name:
                 if tool.name == syntax.name:

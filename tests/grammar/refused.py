@@ -6,6 +6,7 @@ comma of the envelope. Into a text, a value in tags, or between calls a text is 
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import test_canonical
 
 from gateway_args import Parser, Tools
 from gateway_args.contract import corpus, oracle
-from gateway_args.events import CallEnd, CallStart, Content, Dropped, Reasoning
+from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Dropped, Reasoning
 from gateway_args.syntaxes.tagged import Tagged
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Refused:
     tools: Tools
     why: str
     choice: str = "required"
+    whole: str = ""
+    """The output that a part was taken out of: a table may have a way to write it without, read alike."""
 
 
 def outputs(format: Format, most: int) -> Iterator[tuple[str, Tools]]:
@@ -75,7 +78,10 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
                     yield from _shorter(text, tools, start, end)
                 case Content() | Reasoning():
                     yield from _put_in(format, text, tools, (start + end) // 2, isinstance(event, Content))
-        yield from _values(format, text, tools)
+        yield from _values(format, text, tools, "auto")
+        if not content:
+            yield from _values(format, text, tools, "required")
+            yield from _parts_left_out(format, text, tools, found)
 
 
 def _shorter(text: str, tools: Tools, start: int, end: int) -> Iterator[Refused]:
@@ -85,20 +91,52 @@ def _shorter(text: str, tools: Tools, start: int, end: int) -> Iterator[Refused]
 
 
 def _put_in(format: Format, text: str, tools: Tools, at: int, content: bool) -> Iterator[Refused]:
-    """Texts that end the text they stand in, and no call behind them."""
-    found = {marker.text for marker in format.closers} if content else set()
+    """Texts that end the text they stand in, and no call or thought behind them."""
+    names = {
+        name
+        for state in format.states.values()
+        if state.kind == "content" and not format.prompt_end
+        for name, target in state.on.items()
+        if format.states[target].kind != "content"
+    }
+    found = (
+        {marker.text for marker in (*format.closers, *(format.markers[name] for name in names))} if content else set()
+    )
     found |= {marker.text for marker in format.turn_end if not (format.prompt_end and marker.after)}
     for marker in found:
         yield Refused(text[:at] + marker + text[at:], tools, f"with {marker!r} at {at}", "auto")
 
 
-def _values(format: Format, text: str, tools: Tools) -> Iterator[Refused]:
+def _parts_left_out(format: Format, text: str, tools: Tools, found: list[tuple[object, int, int]]) -> Iterator[Refused]:
+    """Without what stands between two places where something begins or ends; and cut anywhere."""
+    places = {place for _, *both in found for place in both}
+    for marker in format.markers.values():
+        at = text.find(marker.text)
+        while at >= 0:
+            places |= {at, at + len(marker.text)}
+            at = text.find(marker.text, at + 1)
+    row = sorted(places)
+    closing = max((end for event, _, end in found if isinstance(event, CallEnd)), default=0)
+    inside = [(s, e) for event, s, e in found if isinstance(event, CallArguments | Reasoning | CallStart)]
+    for start, end in itertools.pairwise(row):
+        if text[start:end].strip() and not any(s <= start and end <= e for s, e in inside):
+            yield Refused(text[:start] + text[end:], tools, f"without {text[start:end]!r}", whole=text)
+    last = max((start for event, start, _ in found if isinstance(event, CallStart)), default=len(text))
+    regions = [state for state in format.states.values() if state.kind == "call"]
+    if all(any(format.markers[name] in format.closers for name in state.on) for state in regions):
+        for at in range(last + 1, closing):
+            if text[at - 1] in _MARKUP and text[at:].strip():
+                yield Refused(text[:at], tools, f"cut at {at}")
+
+
+def _values(format: Format, text: str, tools: Tools, choice: str) -> Iterator[Refused]:
     """Into a value in tags, all that its own syntax could end it with."""
     for syntax in format.calls.values():
         if not isinstance(syntax, Tagged):
             continue
         ends = {syntax.value_close, *(pattern.partition("{")[0] for pattern in syntax.parameter), *syntax.reserved}
         ends |= {marker.text for marker in (*format.closers, *format.turn_end)}
+        ends |= {format.markers[name].text for name in format.opener_names}
         for value in _strings(format, tools, text):
             at = text.find(value)
             if len(value) < 3 or text.count(value) != 1 or any(other in value for other in ends):
@@ -109,7 +147,7 @@ def _values(format: Format, text: str, tools: Tools) -> Iterator[Refused]:
             middle = at + len(value) // 2
             for end in ends:
                 if "{" not in end:
-                    yield Refused(text[:middle] + end + text[middle:], tools, f"with {end!r} in a value", "auto")
+                    yield Refused(text[:middle] + end + text[middle:], tools, f"with {end!r} in a value", choice)
 
 
 def _strings(format: Format, tools: Tools, text: str) -> list[str]:

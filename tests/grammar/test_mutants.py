@@ -1,8 +1,8 @@
-"""A grammar that allows too much is found: loosen any one rule, and broken markup is allowed or a walk is misread.
+"""A grammar that allows too much is found: loosen a rule, and broken markup is allowed or a walk is misread.
 
-A rule is loosened by letting one symbol of it be left out, one excluded text in, or any JSON where a schema stands.
-Some rules are loose in two places (a text is kept out by a terminal and by what follows it); those mutants allow nothing
-new and are told by that: what they allow of many changed walks the grammar allows too.
+A rule is loosened by letting one symbol of it be left out, one excluded text in, or any JSON where a schema stands. Not
+every such mutant allows more (some rules are tight in two places; where two lexemes begin alike the longer wins), so
+a quarter may be left.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import pytest
 import refused
 import walks
 
-from gateway_args import formats, grammar
+from gateway_args import Tools, formats, grammar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gateway_args import Format, Tools
+    from gateway_args import Format
 
 _SYMBOL = re.compile(r"(?<![\w?*+])((?:RUN|UNTIL|STRING|part|json)_\d+)(?![\w?*+{])")
 
@@ -65,6 +65,11 @@ def is_found(format: Format, mutant: str, tools: Tools, choice: str, broken: lis
     return False
 
 
+def only_called(tools: Tools, texts: list[str]) -> Tools:
+    """The tools whose names stand in the texts."""
+    return Tools({tool.name: tool for tool in tools if any(tool.name in text for text in texts)})
+
+
 def check(name: str, choice: str, every: int, count: int) -> tuple[int, list[str]]:
     """How many rules were loosened, and those that nothing finds."""
     format = formats.load(name)
@@ -73,7 +78,8 @@ def check(name: str, choice: str, every: int, count: int) -> tuple[int, list[str
     for broken in refused.texts(format, 8):
         if broken.choice == choice:
             by_tools.setdefault(broken.tools, []).append(broken.text)
-    for tools, texts in list(by_tools.items())[:2]:
+    by_tools = {only_called(tools, texts): texts for tools, texts in by_tools.items()}
+    for tools, texts in sorted(by_tools.items(), key=lambda item: -len(item[1]))[:2]:
         made = grammar.lark(format, tools, choice=choice).text
         for n, (what, mutant) in enumerate(mutants(made)):
             if n % every == 0:
@@ -83,12 +89,17 @@ def check(name: str, choice: str, every: int, count: int) -> tuple[int, list[str
     return tried, left
 
 
-TABLES = ("hermes", "qwen3_coder", "glm47", "deepseek_v3_2", "kimi_k2", "mistral", "gemma4", "pythonic", "minimax_m3")
+@pytest.mark.full
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder"])
+def test_a_rule_that_is_loosened_is_found(name: str) -> None:
+    tried, left = check(name, "required", 1, 60)
+    assert tried >= 10
+    assert len(left) <= tried // 4, left
 
 
 if __name__ == "__main__":
     import sys
 
-    for name in sys.argv[1:] or TABLES:
-        for choice in ("required", "auto"):
-            print(name, choice, check(name, choice, 1, 60))
+    for table in sys.argv[1:]:
+        print(table, check(table, "required", 1, 60))
