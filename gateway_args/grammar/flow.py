@@ -157,8 +157,9 @@ class _Flow:
             rest = text[len(stop) :]
             longer = tuple(other[len(text) :] for other in targets if other != text and other.startswith(text))
             kind = self._kind(target)
-            if not rest and longer and kind == "content":
-                continue  # text behind it could make it the longer one
+            apart = [other for other, led in targets.items() if other.startswith(text) and self._kind(led) != "content"]
+            if not rest and apart and kind == "content":
+                continue  # text behind it could make it one that leads elsewhere
             if rest and self._calls.begin_like(self._format.states[targets[stop]].calls, rest):
                 continue  # only its end would tell it from a call
             if kind == "call" and name in self._in_sections and state.kind != "wrapper":
@@ -214,7 +215,7 @@ class _Flow:
             after = self._place(then, CALLED, held=self._kind(then) == "wrapper")
             yield self._calls.bodies(state.calls, request.many, lead), after
         rows = list(self._rows(state))
-        plain = {row.stop for row in rows if not row.rest}
+        plain = {row.stop for row in rows if not row.rest and self._kind(row.target) in ("call", "wrapper")}
         again: Node = EMPTY
         if not text:  # markers between messages, each as often as there are such markers
             own = [

@@ -102,7 +102,7 @@ def closing_texts(format: Format, names: tuple[str, ...]) -> list[str]:
             found |= {format.markers[name].text for name, target in state.on.items() if target != state.name}
     for syntax in format.calls.values():
         found |= {getattr(syntax, "value_close", "").replace("{name}", name) for name in (*names, "item")}
-        found.add(getattr(syntax, "delimiter", ""))
+        found |= {getattr(syntax, "delimiter", ""), getattr(syntax, "close", "")}
     return sorted(found - {""})
 
 
