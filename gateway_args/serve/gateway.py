@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import anyio
 import orjson
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -26,7 +27,7 @@ from ..errors import FormatError, GatewayArgsError
 from . import lab
 from .answers import Answer, streamed
 from .client import Engine, UpstreamError, passed_on
-from .http import SSE, Client
+from .http import LOOPBACK, SSE, Client, SameOrigin
 from .metrics import Metrics
 from .models import Models
 from .spans import span
@@ -337,6 +338,7 @@ def app(settings: Settings, *, transport: httpx.AsyncBaseTransport | None = None
             *([] if settings.no_lab else lab.routes()),
         ],
         lifespan=lifespan,
+        middleware=[Middleware(SameOrigin, loopback=settings.address[0] in LOOPBACK)],
     )
     made.state.gateway = gateway
     return made

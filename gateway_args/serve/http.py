@@ -1,4 +1,4 @@
-"""The client's side of a request, as ASGI has it: its body read within a bound, its answer sent, its leaving seen."""
+"""The client's side of a request, as ASGI has it: its origin, its body read within a bound, its answer sent."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from ..adapters import framing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import Message, Receive
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _JSON: Final = [(b"content-type", b"application/json")]
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 SSE: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache"),
@@ -76,3 +77,30 @@ class Client:
             await anyio.sleep(max(self._last + every - time.monotonic(), every / 10))
             if not self._over and time.monotonic() - self._last >= every:
                 await self.body(framing.KEEP_ALIVE)
+
+
+class SameOrigin:
+    """Refuses what a web page of another origin asks: a page must not use the gateway of whoever looks at it.
+
+    Browsers send `Origin` with every POST, and it has to be this gateway's own address. On loopback the address has to
+    be loopback's too, so that a name which its owner points here helps nobody. Clients that are no browsers send none.
+    """
+
+    def __init__(self, app: ASGIApp, loopback: bool) -> None:
+        self._app = app
+        self._loopback = loopback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers = dict(scope["headers"])
+            origin, host = headers.get(b"origin"), headers.get(b"host", b"").decode("latin-1")
+            foreign = origin is not None and origin.decode("latin-1").partition("://")[2] != host
+            name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+            if foreign or (self._loopback and origin is not None and name.strip("[]") not in LOOPBACK):
+                data = framing.dumps(
+                    {"error": {"message": "a page of another origin may not ask", "type": "forbidden"}}
+                )
+                await send({"type": "http.response.start", "status": 403, "headers": _JSON})
+                await send({"type": "http.response.body", "body": data})
+                return
+        await self._app(scope, receive, send)

@@ -337,6 +337,20 @@ def test_a_key_of_the_gateways_own_takes_the_clients_place() -> None:
         assert post(gateway, "chat", "boats", stream=False).status_code == 200
 
 
+def test_a_page_of_another_origin_is_refused(gateway: Running) -> None:
+    said = json.dumps(body("chat", "hello", stream=False))
+    for origin, host, status in (
+        (gateway.url, None, 200),
+        ("https://example.org", None, 403),
+        ("null", None, 403),
+        ("http://rebound.example:80", "rebound.example:80", 403),
+    ):
+        headers = {"origin": origin, "content-type": "text/plain", **({"host": host} if host else {})}
+        response = httpx.post(gateway.url + PATHS["chat"], content=said, headers=headers, trust_env=False, timeout=30)
+        assert response.status_code == status
+        assert "access-control-allow-origin" not in response.headers
+
+
 def test_the_engines_own_parser_is_told() -> None:
     call = {"index": 0, "id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     chunk = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}
