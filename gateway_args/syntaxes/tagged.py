@@ -29,6 +29,8 @@ class Tagged(Syntax):
 
     header: tuple[str, ...] = ()
     """Header patterns between the opener and the first parameter; the first that matches counts."""
+    empty: str = ""
+    """A header pattern of a call without parameters that needs no closer (`{name}"/>`)."""
     parameter: tuple[str, ...] = ()
     """Patterns of a parameter's opener, with its `{name}` and, where an attribute types the value, its `{type}`."""
     value_open: str = ""
@@ -66,6 +68,8 @@ class Tagged(Syntax):
         for n, pattern in enumerate(self.header):
             if "{name}" not in pattern and "{declared}" not in pattern:
                 return f"header[{n}]", "without {name} or {declared} no call is read"
+        if self.empty and "{name}" not in self.empty:
+            return "empty", "without {name} no call is read"
         if not self.parameter:
             return "parameter", "missing; how a parameter is opened"
         for n, pattern in enumerate(self.parameter):
@@ -103,6 +107,7 @@ class BoundTagged(BoundSyntax):
     __slots__ = (
         "_stops",
         "closer",
+        "empty",
         "headers",
         "layout",
         "parameters",
@@ -116,6 +121,7 @@ class BoundTagged(BoundSyntax):
         super().__init__()
         self.syntax: Final = syntax
         self.headers: Final = tuple(Pattern(pattern, spell) for pattern in syntax.header)
+        self.empty: Final = Pattern(syntax.empty, spell) if syntax.empty else None
         self.parameters: Final = tuple(
             Pattern(pattern, spell, tag=True, entities=syntax.entities) for pattern in syntax.parameter
         )
@@ -151,7 +157,12 @@ class BoundTagged(BoundSyntax):
 
     def header(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
         """The header at this offset, if there is one; MORE also where the output cuts it short."""
-        return first_match(self.headers, region.text, at, region.limits)
+        verdict, found = first_match(self.headers, region.text, at, region.limits)
+        return self.closed(region, at) if verdict == NO else (verdict, found)
+
+    def closed(self, region: Region, at: int) -> tuple[Verdict, Match | None]:
+        """The header of a call without parameters that closes itself, if one is at this offset."""
+        return (NO, None) if self.empty is None else self.empty.match(region.text, at, region.limits)
 
     def named(self, region: Region, name: str) -> str:
         """The function that a header's name means."""

@@ -115,14 +115,19 @@ class TaggedReader(Reader):
 
     def _header(self, region: Region) -> Progress:
         """The opener was confirmed by a header that matches."""
-        verdict, found = self._bound.header(region, skip_space(region.text, region.pos))
+        at = skip_space(region.text, region.pos)
+        verdict, found = self._bound.header(region, at)
         if found is None:
             return WAIT if verdict == MORE else region.fail(Why.SHAPE)
         self._name = self._bound.named(region, found.name)
         self._id = found.id or None
+        closed = self._bound.closed(region, at)[0] == YES
         region.advance(found.end)
         self._state = _BODY
-        return GO
+        if not closed:
+            return GO
+        why = region.start_call(self._name, region.pos, self._id)
+        return self._finish(region) if why is None else region.fail(why)
 
     def _body(self, region: Region) -> Progress:
         """Behind the header: the call starts before a parameter or its end."""
