@@ -309,7 +309,9 @@ class Parser:
                 size += len(covered)
                 continue
             marker = spelled[ord(char) - FIRST_PRIVATE]
-            if self._high and "\udc00" <= covered[:1] <= "\udfff":  # the other half of the text before the marker
+            if (
+                self._high and covered and 0xDC00 <= ord(covered[0]) < 0xE000
+            ):  # the other half of the text before the marker
                 pieces.append(joined(self._high + covered[0]))
                 self._high = ""
                 covered = covered[1:]

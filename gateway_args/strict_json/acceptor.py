@@ -20,6 +20,7 @@ state.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Final, final
@@ -130,10 +131,10 @@ def _build_table() -> tuple[bytes, ...]:
 
 _TABLE: Final = _build_table()
 
-# Characters walked at once and characters searched at once: a feed that ends early in a long text costs what it read,
-# and so does every escape in a long string.
+# Characters walked at once: a feed that ends early in a long text costs what it read.
 _WINDOW: Final = 64
-_SEARCH: Final = 1024
+# A string's body with the escapes that it may hold.
+_BODY: Final = re.compile(r'(?:[^"\\]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))++')
 # When more than this is left to read in a string, searching for the end of its body is cheaper than walking to it.
 _WALK: Final = 24
 
@@ -255,7 +256,9 @@ class Acceptor:
         at = start
         while at < stop and place < _WHOLE:
             if place <= _KEY and stop - at > _WALK:
-                at = _body_end(text, at, stop)
+                body = _BODY.match(text, at, stop)
+                if body is not None:
+                    at = body.end()
             # Every character outside ASCII becomes one "?": content in a string and refused elsewhere, as they are.
             window = text[at:stop] if stop - at <= _WINDOW else text[at : at + _WINDOW]
             for byte in window.encode("ascii", "replace"):
@@ -390,20 +393,6 @@ class Acceptor:
     def __repr__(self) -> str:
         place, brackets, valid, _ = self.state
         return f"<Acceptor valid={valid} place={place!r} open={brackets!r}>"
-
-
-def _body_end(text: str, at: int, stop: int) -> int:
-    """Where the string body at `at` meets a quote or a backslash, or `stop`."""
-    while at < stop:
-        limit = at + _SEARCH if at + _SEARCH < stop else stop
-        quote = text.find('"', at, limit)
-        escape = text.find("\\", at, limit if quote < 0 else quote)
-        if escape >= 0:
-            return escape
-        if quote >= 0:
-            return quote
-        at = limit
-    return stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,4 +256,4 @@ def _tag_chars(behind: str) -> re.Pattern[str]:
     """What a tag's place holds that ends where this literal begins."""
     stop = behind[:1]
     outside = "" if stop == '"' else '<>"'
-    return re.compile("[^\n\r\ud800-\udfff" + re.escape(stop + outside) + "]+")
+    return re.compile(r"[^\n\r\ud800-\udfff" + re.escape(stop + outside) + "]+")

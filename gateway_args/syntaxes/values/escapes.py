@@ -9,6 +9,11 @@ from ..scanning import is_private
 
 PLAIN: Final = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]+')
 """A run of a string's text that no escape, control character or marker stands in."""
+BODY: Final = re.compile(r'(?:[^"\\\x00-\x1f\ud800-\udfff]++|\\[^\x00-\x1f\ud800-\udfff])++')
+"""The same with escapes, right or wrong."""
+QUOTED: Final = re.compile(r'(?:[^"\\]++|\\["\\/])++')
+"""A string's text whose escapes all stand for themselves."""
+_UNQUOTED: Final = re.compile(r'\\(["\\/])')
 ESCAPE: Final = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _HALF_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _SIMPLE: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -20,6 +25,17 @@ CONTROL: Final = {chr(n): f"\\u{n:04x}" for n in range(0x20)} | {
     "\t": "\\t",
 }
 """Control characters as a JSON string writes them."""
+_CONTROLS: Final = {ord(char): said for char, said in CONTROL.items()}
+
+
+def escape_controls(text: str) -> str:
+    """Text of a string, in which no escape stands, with its raw control characters escaped."""
+    return text.translate(_CONTROLS)
+
+
+def unquoted(text: str) -> str:
+    """What this text says, which `QUOTED` matches as a whole."""
+    return _UNQUOTED.sub(r"\1", text)
 
 
 def half_escape(text: str, at: int) -> bool:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from ...events import Why
 from ...strict_json.acceptor import Acceptor
 from ..region import BROKE, DONE, GO, MARKER, WAIT, Progress
-from ..scanning import MORE, NO, YES, is_private, literal, skip_space
+from ..scanning import MORE, NO, PRIVATE, YES, is_private, literal, skip_space
 from ..sender import Sender
 from ..state import ACCEPTOR, FLAG, Kind, State, choice, part
-from .escapes import CONTROL, PLAIN, decode_escape, escaped, half_escape, inner
+from .escapes import BODY, CONTROL, PLAIN, QUOTED, decode_escape, escape_controls, escaped, half_escape, inner, unquoted
 
 if TYPE_CHECKING:
     import re
@@ -123,8 +123,15 @@ class JsonValue(State):
         ends: list[int] = []
         while at < limit:
             reach = min(limit, at + REACH)
-            match = special.search(text, at, reach)
-            stop = match.start() if match is not None else reach
+            match: re.Match[str] | None = None
+            if acceptor.in_string and not acceptor.in_escape:  # no marker begins here: to the end of the string's body
+                body = BODY.match(text, at, reach)
+                stop = at if body is None else body.end()
+            else:
+                stop = at
+            if stop == at:
+                match = special.search(text, at, reach)
+                stop = match.start() if match is not None else reach
             if stop > at:
                 taken = acceptor.feed(text, at, stop)
                 if taken:
@@ -177,10 +184,13 @@ class JsonValue(State):
             return region.fail(Why.LIMIT)
         if self.sender.started:
             self._special = special if firsts else None
-            most = region.limits.max_arguments
-            self._spare = None if most is None else most - self.sender.sent
-            region.hot(self)
+            self._hot(region)
         return WAIT
+
+    def _hot(self, region: Region) -> None:
+        most = region.limits.max_arguments
+        self._spare = None if most is None else most - self.sender.sent
+        region.hot(self)
 
     def _over(self, region: Region, pieces: list[str], ends: list[int], at: int) -> Progress:
         """The value is complete and ended at `at`."""
@@ -189,20 +199,33 @@ class JsonValue(State):
         return self._send(region, pieces, ends, at, DONE)
 
     def run_on(self, text: str) -> tuple[str, int] | None:
-        """The hot path: printable text that the acceptor takes to its end is a fragment as it is."""
-        if not text.isprintable() or (self._special is not None and self._special.search(text) is not None):
+        """The hot path: text that the acceptor takes to its end, in which no marker can begin, is one fragment."""
+        acceptor = self._acceptor
+        json = read = text
+        if self._form == _QUOTED:
+            if not text.isprintable() or acceptor.valid == 0:
+                return None
+            if '"' in text or "\\" in text:
+                if QUOTED.fullmatch(text) is None:
+                    return None
+                json = read = unquoted(text)
+        elif acceptor.in_string and '"' not in text:  # it ends inside the string
+            if not text.isprintable():
+                if "\\" in text or acceptor.in_escape or PRIVATE.search(text) is not None:
+                    return None
+                json = escape_controls(text)
+        elif not text.isprintable() or (self._special is not None and self._special.search(text) is not None):
             return None
-        size = len(text)
         spare = self._spare
         if spare is not None:
-            if size > spare:
+            if len(json) > spare:
                 return None
-            spare -= size
-        if not self._acceptor.feed_all(text):
+            spare -= len(json)
+        if not acceptor.feed_all(read):
             return None
         self._spare = spare
-        self.sender.sent += size
-        return text, size
+        self.sender.sent += len(json)
+        return json, len(text)
 
     def _refused(self, region: Region) -> Progress:
         """A character that no value continues stands at `region.pos`: a marker, or the end of the arguments."""
@@ -294,7 +317,11 @@ class JsonValue(State):
             elif taken < len(said):
                 return self._no_value(region, pieces, ends, at)
         code = self._send(region, pieces, ends, at, WAIT)
-        return region.fail(Why.LIMIT) if code == WAIT and limit < len(text) else code
+        if code == WAIT and limit < len(text):
+            return region.fail(Why.LIMIT)
+        if code == WAIT and self.sender.started:
+            self._hot(region)
+        return code
 
     def _unquote(self, region: Region, pieces: list[str], ends: list[int], at: int) -> Progress:
         acceptor = self._acceptor
