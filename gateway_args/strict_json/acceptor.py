@@ -256,9 +256,9 @@ class Acceptor:
         at = start
         while at < stop and place < _WHOLE:
             if place <= _KEY and stop - at > _WALK:
-                body = _BODY.match(text, at, stop)
-                if body is not None:
-                    at = body.end()
+                run = _BODY.match(text, at, stop)
+                if run is not None:
+                    at = run.end()
             # Every character outside ASCII becomes one "?": content in a string and refused elsewhere, as they are.
             window = text[at:stop] if stop - at <= _WINDOW else text[at : at + _WINDOW]
             for byte in window.encode("ascii", "replace"):
