@@ -235,7 +235,7 @@ class Gateway:
     async def _ask(self, request: Request, model: Known, headers: dict[str, str]) -> Ask:
         if self.route == "chat":
             return chat(self.settings, request, model)
-        prompt, sent = await self.engine.render(template_body(request, model), headers)
+        prompt, sent = await self.engine.render(template_body(self.settings, request, model), headers)
         return completion(self.settings, request, model, prompt, sent)
 
     def _note(self, ask: Ask, model: Known) -> None:
@@ -261,9 +261,11 @@ class Gateway:
             body = await self._body("messages", client)
             request, model = self._request("messages", {"max_tokens": 1, **body})
             headers = passed_on(http.headers, self.settings)
-            counted = await self.engine.count(template_body(request, model), headers)
+            counted = await self.engine.count(template_body(self.settings, request, model), headers)
         except Refusal as refusal:
             return JSONResponse(refusal.error.body, refusal.error.status)
+        except adapters.BadRequest as bad:
+            return JSONResponse(bad.body, bad.status)
         except UpstreamError as error:
             return JSONResponse(adapters.error("messages", str(error), status=error.status).body, error.status)
         if counted is None:

@@ -15,6 +15,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from ..adapters import BadRequest
 from ..grammar import GrammarError, structural_tag
 from ..parser import Parser
 from ..reading import fold
@@ -40,7 +41,9 @@ class Upstream:
     `render` is the path that renders messages, `rendered` its answer's field, `text_path` what turns token ids into
     text, `count` what counts tokens. `completion` is the endpoint of text completion. `chat_fields` go to the chat
     endpoint besides, `chat_choice` is the tool choice that keeps its parser off, `chat_output` how it spells a JSON
-    output. `tag` spells a structural tag.
+    output. `tag` spells a structural tag. `continues`: it can go on with an assistant's turn; `several`: it
+    can generate several choices. `switches` are a chat
+    template's names for thinking, of which a template looks at its own (DeepSeek's is the second).
     """
 
     routes: tuple[str, ...]
@@ -53,6 +56,9 @@ class Upstream:
     chat_fields: Mapping[str, Any] = field(default_factory=dict)
     chat_output: Callable[[Mapping[str, Any]], Fields] | None = None
     tag: Callable[[Mapping[str, Any]], Fields] | None = None
+    continues: bool = True
+    several: bool = True
+    switches: tuple[str, ...] = ("enable_thinking", "thinking")
 
 
 def _response_format(schema: Mapping[str, Any]) -> Fields:
@@ -83,9 +89,15 @@ UPSTREAMS: Final[Mapping[str, Upstream]] = {
         render="/apply-template",
         rendered="prompt",
         count="/tokenize",
+        several=False,
     ),
-    "trtllm": Upstream(routes=("chat",), tag=lambda tag: {"response_format": dict(tag)}),
-    "plain": Upstream(routes=("chat",)),
+    "trtllm": Upstream(
+        routes=("chat",),
+        tag=lambda tag: {"response_format": dict(tag)},
+        continues=False,
+        switches=("enable_thinking",),  # it refuses one that the template does not use
+    ),
+    "plain": Upstream(routes=("chat",), continues=False),
 }
 
 
@@ -114,12 +126,20 @@ def route_of(settings: Settings) -> str:
     return settings.route
 
 
-def template_body(request: Request, model: Known) -> Fields:
-    """What an engine renders a prompt from."""
+def template_body(settings: Settings, request: Request, model: Known) -> Fields:
+    """What an engine renders a prompt from. BadRequest: the engine cannot do what is asked."""
+    table = UPSTREAMS[settings.engine]
+    if request.prefill and not table.continues:
+        told = f"the last message is the assistant's, and a {settings.engine} engine cannot go on with it"
+        raise BadRequest(request.kind, told, param="messages")
+    if request.choices > 1 and not table.several:
+        raise BadRequest(request.kind, f"n: a {settings.engine} engine generates one choice", param="n")
     said: Fields = request.template()
-    switches: Fields = {key: said.pop(key) for key in ("enable_thinking", "reasoning_effort") if key in said}
-    if "enable_thinking" in switches:
-        switches["thinking"] = switches["enable_thinking"]  # the name that DeepSeek's templates use
+    switches: Fields = {}
+    if "enable_thinking" in said:
+        switches = dict.fromkeys(table.switches, said.pop("enable_thinking"))
+    if "reasoning_effort" in said:
+        switches["reasoning_effort"] = said.pop("reasoning_effort")
     return {"model": model.upstream, **said, **({"chat_template_kwargs": switches} if switches else {})}
 
 
@@ -142,7 +162,7 @@ def chat(settings: Settings, request: Request, model: Known) -> Ask:
     """
     table = UPSTREAMS[settings.engine]
     asked = _asked(settings, request, "")
-    body = {**template_body(request, model), **asked.fields, **table.chat_fields}
+    body = {**template_body(settings, request, model), **asked.fields, **table.chat_fields}
     if body["add_generation_prompt"]:
         del body["add_generation_prompt"]
     if table.chat_choice is not None and "tools" in body:

@@ -158,9 +158,11 @@ def test_thoughts_where_they_are_asked_for(clients: Any, gateway: Running, model
 
 @streamed_and_whole
 def test_choices_and_usage(clients: Any, gateway: Running, stream: bool) -> None:
-    if gateway.gateway.settings.engine == "llama.cpp":
-        pytest.skip("llama.cpp has one choice")
     said: Any = {"model": QWEN, "messages": ask("boats"), "tools": CHAT, "n": 2}
+    if gateway.gateway.settings.engine == "llama.cpp":
+        with pytest.raises(Exception, match=r"n: a llama\.cpp engine generates one choice"):
+            clients[0].chat.completions.create(**said)
+        return
     if stream:
         with clients[0].chat.completions.stream(**said, stream_options={"include_usage": True}) as events:
             answer = events.get_final_completion()
@@ -171,6 +173,46 @@ def test_choices_and_usage(clients: Any, gateway: Running, stream: bool) -> None
     output = outputs()[QWEN]
     assert answer.usage.completion_tokens == 2 * len(output.encode(output.boats))
     assert answer.usage.prompt_tokens > 100
+
+
+@streamed_and_whole
+def test_a_prefill_is_continued(clients: Any, gateway: Running, stream: bool) -> None:
+    said: Any = {"model": QWEN, "messages": [*ask("boats"), {"role": "assistant", "content": "Well, "}]}
+    said |= {"max_tokens": 99, "tools": MESSAGES}
+    kind = gateway.gateway.settings.engine
+    if kind in ("trtllm", "plain"):
+        with pytest.raises(Exception, match=f"a {kind} engine cannot go on with it"):
+            clients[1].messages.create(**said)
+        return
+    if stream:
+        with clients[1].messages.stream(**said) as events:
+            answer = events.get_final_message()
+    else:
+        answer = clients[1].messages.create(**said)
+    assert [getattr(block, "text", None) or block.input for block in answer.content] == ["I will look.", BOATS]
+    assert answer.stop_reason == "tool_use"
+
+
+@streamed_and_whole
+def test_stop_strings_and_log_probabilities(clients: Any, gateway: Running, stream: bool) -> None:
+    if gateway.gateway.settings.engine == "llama.cpp":
+        pytest.skip("the demonstration's llama.cpp has neither")
+    said: Any = {"model": QWEN, "messages": ask("hello"), "max_tokens": 99, "stop_sequences": [" at noon"]}
+    if stream:
+        with clients[1].messages.stream(**said) as events:
+            answer = events.get_final_message()
+    else:
+        answer = clients[1].messages.create(**said)
+    assert answer.content[0].text == "The ferry leaves"
+    assert (answer.stop_reason, answer.stop_sequence) == ("stop_sequence", " at noon")
+    asked: Any = {"model": QWEN, "messages": ask("hello"), "logprobs": True, "top_logprobs": 2}
+    if stream:
+        with clients[0].chat.completions.stream(**asked) as events:
+            choice = events.get_final_completion().choices[0]
+    else:
+        choice = clients[0].chat.completions.create(**asked).choices[0]
+    assert "".join(entry.token for entry in choice.logprobs.content) == choice.message.content
+    assert {entry.logprob for entry in choice.logprobs.content} == {-0.25}
 
 
 def test_models_in_both_apis_words(clients: Any) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
@@ -66,6 +67,22 @@ def app(kind: str = "vllm", *, key: str | None = None, pace: float = 0.0, stall:
     )
     served.state.engine = engine
     return served
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One generation as it is streamed."""
+
+    model: Output
+    said: str
+    word: str
+    choices: range
+    keep: bool
+    head: Mapping[str, Any]
+    end: Mapping[str, Any]
+    usage: int | None
+    chat: bool
+    logprobs: bool
 
 
 class _Engine:
@@ -261,57 +278,62 @@ class _Engine:
             "created": 0,
             "model": model.model,
         }
-        finish = "length" if word == "length" else "stop"
         if word == "length":
             said = said[: len(said) * 2 // 3]
-        if not body.get("stream"):
-            if word == "stall":
-                await asyncio.sleep(self.stall)
-            parts = list(model.pieces(said))
-            text = "".join(t for _, t in parts if keep or t not in model.special)
-            spoken: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-            whole = [{"index": n, **spoken, "finish_reason": finish, "stop_reason": None} for n in choices]
-            spent = sum(len(ids) for ids, _ in parts) * len(choices)
-            kind = "chat.completion" if chat else "text_completion"
-            return JSONResponse({**head, "object": kind, "choices": whole, "usage": _usage(spent_on_prompt, spent)})
+        stops = [text for text in body.get("stop") or () if text in said]
+        stopped = min(stops, key=said.index, default=None)
+        if stopped is not None:
+            said = said[: said.index(stopped)]
         told = bool((body.get("stream_options") or {}).get("include_usage"))
-        stream = self._stream(model, said, word, choices, keep, head, finish, spent_on_prompt if told else None, chat)
-        return StreamingResponse(_bytewise(stream) if word == "bytes" else stream, media_type="text/event-stream")
+        run = _Run(
+            model,
+            said,
+            word,
+            choices,
+            keep,
+            head | {"object": ("chat.completion.chunk" if chat else "text_completion")},
+            {"finish_reason": "length" if word == "length" else "stop", "stop_reason": stopped},
+            spent_on_prompt if told else None,
+            chat,
+            body.get("logprobs") not in (None, False),
+        )
+        if body.get("stream"):
+            stream = self._stream(run)
+            return StreamingResponse(_bytewise(stream) if word == "bytes" else stream, media_type="text/event-stream")
+        if word == "stall":
+            await asyncio.sleep(self.stall)
+        parts = list(model.pieces(said))
+        text = "".join(t for _, t in parts if keep or t not in model.special)
+        spoken: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+        spent = sum(len(ids) for ids, _ in parts) * len(choices)
+        whole = [{"index": n, **spoken, **run.end} for n in choices]
+        kind = "chat.completion" if chat else "text_completion"
+        return JSONResponse({**head, "object": kind, "choices": whole, "usage": _usage(spent_on_prompt, spent)})
 
-    async def _stream(
-        self,
-        model: Output,
-        said: str,
-        word: str,
-        choices: range,
-        keep: bool,
-        head: Mapping[str, Any],
-        finish: str,
-        usage: int | None,
-        chat: bool,
-    ) -> AsyncIterator[bytes]:
-        kind = {"object": "chat.completion.chunk" if chat else "text_completion"}
+    async def _stream(self, run: _Run) -> AsyncIterator[bytes]:
         spent = 0
         self.running += 1
         try:
-            async for ids, text in self._paced(model, said, word):
-                shown = text if keep or text not in model.special else ""
-                for n in choices:
+            async for ids, text in self._paced(run.model, run.said, run.word):
+                shown = text if run.keep or text not in run.model.special else ""
+                for n in run.choices:
                     spent += len(ids)
-                    part: dict[str, Any] = {"delta": {"content": shown}} if chat else {"text": shown}
-                    yield _event({**head, **kind, "choices": [{"index": n, **part, "finish_reason": None}]})
-                if word in ("broken", "error") and spent > 12:
+                    part: dict[str, Any] = {"delta": {"content": shown}} if run.chat else {"text": shown}
+                    if run.logprobs:
+                        part["logprobs"] = _logprobs(shown, run.chat)
+                    yield _event({**run.head, "choices": [{"index": n, **part, "finish_reason": None}]})
+                if run.word in ("broken", "error") and spent > 12:
                     error = {"error": {"message": "the engine ran out of memory", "code": 500}}
-                    yield b'data: {"id": "cmpl\n\n' if word == "broken" else _event(error)
-                    if word == "error":
+                    yield b'data: {"id": "cmpl\n\n' if run.word == "broken" else _event(error)
+                    if run.word == "error":
                         return
-            if word == "nofinish":
+            if run.word == "nofinish":
                 return
-            for n in choices:
-                part = {"delta": {}} if chat else {"text": ""}
-                yield _event({**head, **kind, "choices": [{"index": n, **part, "finish_reason": finish}]})
-            if usage is not None:
-                yield _event({**head, **kind, "choices": [], "usage": _usage(usage, spent)})
+            for n in run.choices:
+                part = {"delta": {}} if run.chat else {"text": ""}
+                yield _event({**run.head, "choices": [{"index": n, **part, **run.end}]})
+            if run.usage is not None:
+                yield _event({**run.head, "choices": [], "usage": _usage(run.usage, spent)})
             yield b"data: [DONE]\n\n"
         except (asyncio.CancelledError, GeneratorExit):
             self.cancelled += 1
@@ -332,6 +354,15 @@ class _Engine:
         while word == "endless":
             await asyncio.sleep(max(self.pace, 0.001))
             yield [ord(c) for c in " and on"], " and on"
+
+
+def _logprobs(text: str, chat: bool) -> dict[str, Any]:
+    """A log probability for each character, which is this vocabulary's token."""
+    if chat:
+        return {
+            "content": [{"token": c, "logprob": -0.25, "bytes": list(c.encode()), "top_logprobs": []} for c in text]
+        }
+    return {"tokens": list(text), "token_logprobs": [-0.25] * len(text), "top_logprobs": None, "text_offset": []}
 
 
 def instance(schema: Any, depth: int = 0) -> Any:
