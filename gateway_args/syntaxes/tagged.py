@@ -120,7 +120,7 @@ class BoundTagged(BoundSyntax):
     def __init__(self, syntax: Tagged, spell: Callable[[str], str]) -> None:
         super().__init__()
         self.syntax: Final = syntax
-        self.headers: Final = tuple(Pattern(pattern, spell) for pattern in syntax.header)
+        self.headers: Final = tuple(Pattern(pattern, spell, entities=syntax.entities) for pattern in syntax.header)
         self.empty: Final = Pattern(syntax.empty, spell) if syntax.empty else None
         self.parameters: Final = tuple(
             Pattern(pattern, spell, tag=True, entities=syntax.entities) for pattern in syntax.parameter
