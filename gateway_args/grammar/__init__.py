@@ -73,7 +73,8 @@ def structural_tag(
     from .tag_json import structural_tag_of
 
     tree = _tree(format, tools, choice, parallel, reasoning)
-    tokens = tuple(sorted(format.token_texts))
+    inside = {format.markers[name] for state in format.states.values() if state.kind == "call" for name in state.on}
+    tokens = tuple(sorted(marker.text for marker in (*inside, *format.turn_end) if marker.token))
     value, unenforced = structural_tag_of(tree, format.name, tokens)
     _kept(format, strict, unenforced)
     return StructuralTag(value, unenforced, tree.narrowed)

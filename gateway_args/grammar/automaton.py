@@ -36,23 +36,27 @@ def rules_of(node: Free, prefix: str) -> dict[str, str]:
 
     for state, begun in todo:
         ways: list[str] = [] if node.stop else ['""']
-        if letters:
-            begins = name("", True)
-            ways.append(f"[^{''.join(map(_in_class, letters))}] {begins}")
-        else:
-            ways.append(f"[^\\x00] {name('', True)}")
+        apart = ""  # characters that do not simply lead back to the beginning
         for char in letters:
-            if not begun and char in node.head:
-                continue
             text = state + char
-            if any(text.endswith(word) for word in found):
+            if not begun and char in node.head:
+                apart += char
+            elif any(text.endswith(word) for word in found):
+                apart += char
                 if node.stop and text.endswith(node.stop):
                     ways.append(_quoted(char))
-                continue
-            onward = next(text[n:] for n in range(len(text) + 1) if text[n:] in prefixes or n == len(text))
-            ways.append(f"{_quoted(char)} {name(onward, begun or char not in _SPACE)}")
+            elif (onward := _longest(text, prefixes)) or (not begun and char in _SPACE):
+                apart += char
+                ways.append(f"{_quoted(char)} {name(onward, begun or char not in _SPACE)}")
+        others = "".join(map(_in_class, apart)) or "\\x00"
+        ways.append(f"[^{others}] {name('', True)}")
         rules[f"{prefix}{numbers[state, begun]}"] = " | ".join(ways)
     return rules
+
+
+def _longest(text: str, prefixes: set[str]) -> str:
+    """The longest end of the text that is one of the prefixes."""
+    return next((text[n:] for n in range(len(text)) if text[n:] in prefixes), "")
 
 
 def _in_class(char: str) -> str:
@@ -77,19 +81,21 @@ def string_rules(node: Quoted, prefix: str) -> dict[str, str]:
     units = f"([0-9a-ce-fA-CE-F] {hexes} {hexes} {hexes} | [dD] [0-7] {hexes} {hexes} | {pair})"
     short = '["\\\\/bfnrt]' if node.json else "[\"'\\\\bfnrt]"
     controls = "\\x00-\\x1f" if node.json else "\\x00-\\x08\\x0b-\\x1f"
-    root = f"{prefix}0"
+    root, escape = f"{prefix}0", f"{prefix}escape"
     for state in todo:
-        others = "".join(map(_in_class, [*letters, node.quote, "\\"]))
-        ways = [_quoted(node.quote), f"[^{others}{controls}] {root}"]
-        ways.append(f'"\\\\" ({short} | "u" {units}) {root}')
+        ways = [_quoted(node.quote), f'"\\\\" {escape}']
+        apart = node.quote + "\\"
         for char in letters:
             text = state + char
             if any(text.endswith(word) for word in node.excludes):
-                continue
-            onward = next(text[n:] for n in range(len(text) + 1) if text[n:] in prefixes or n == len(text))
-            if onward not in numbers:
-                numbers[onward] = len(numbers)
-                todo.append(onward)
-            ways.append(f"{_quoted(char)} {prefix}{numbers[onward]}")
+                apart += char
+            elif onward := _longest(text, prefixes):
+                apart += char
+                if onward not in numbers:
+                    numbers[onward] = len(numbers)
+                    todo.append(onward)
+                ways.append(f"{_quoted(char)} {prefix}{numbers[onward]}")
+        ways.append(f"[^{''.join(map(_in_class, apart))}{controls}] {root}")
         rules[f"{prefix}{numbers[state]}"] = " | ".join(ways)
+    rules[escape] = f'({short} | "u" {units}) {root}'
     return rules

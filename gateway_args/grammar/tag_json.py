@@ -37,9 +37,12 @@ class _Printer:
         self._rules = tree.rules
         self._name = name
         self._tokens = tokens
+        self._strings: dict[Quoted, str] = {}
         self.unenforced: dict[str, None] = dict.fromkeys(tree.unenforced)
 
     def format(self, node: Node) -> Format:
+        if _is_grammar(node) == "whole":
+            return {"type": "grammar", "grammar": self._grammar(node)}
         match node:
             case Literal(text):
                 return {"type": "const_string", "value": text}
@@ -123,8 +126,9 @@ class _Printer:
                 return self._free(node, rules)
             case Quoted():
                 string = replace(node, excludes=shortest([*node.excludes, *self._tokens]))
-                prefix = f"string_{len(rules)}_"
-                rules.update(string_rules(string, prefix))
+                prefix = self._strings.setdefault(string, f"string_{len(self._strings)}_")
+                if f"{prefix}0" not in rules:
+                    rules.update(string_rules(string, prefix))
                 return f"{quoted(node.quote)} {prefix}0"
             case Json(where=where):
                 raise self._cannot(f"{where}: a part that may hold itself holds values by schema; write Lark")
@@ -137,6 +141,21 @@ class _Printer:
         for name, body in rules_of(node, prefix).items():
             rules[name] = body
         return f"{prefix}0"
+
+
+def _is_grammar(node: Node) -> str:
+    """Whether a part is to be written in EBNF: "whole" when it has strings or rules, "also" when it can be, else ""."""
+    match node:
+        case Quoted() | Rule():
+            return "whole"
+        case Literal() | Pattern() | Cut():
+            return "also"
+        case Sequence(items) | Choice(items):
+            said = {_is_grammar(item) for item in items}
+            return "" if "" in said else "whole" if "whole" in said else "also"
+        case Repeat(item):
+            return _is_grammar(item)
+    return ""
 
 
 def quoted(text: str) -> str:
