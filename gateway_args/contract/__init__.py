@@ -22,10 +22,11 @@ from .corpus import (
     parse,
     read,
 )
+from .html_page import page
 from .kinds import KINDS
 from .oracle import OracleMissing
 from .promises import Promise
-from .report import Failure, Report, page
+from .report import CaseRun, Failure, Report, Row
 from .subjects import Maker, Subject, TokenSubject
 from .testing import assert_holds, parametrize
 
@@ -34,6 +35,7 @@ __all__ = [
     "QUICK",
     "STANDARD",
     "Case",
+    "CaseRun",
     "Chunkings",
     "Corpus",
     "CorpusError",
@@ -45,6 +47,7 @@ __all__ = [
     "Piece",
     "Promise",
     "Report",
+    "Row",
     "Subject",
     "TokenSubject",
     "assert_holds",

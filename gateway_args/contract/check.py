@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from ..events import CallArguments, CallEnd, CallStart, Content, Dropped, Finish, Malformed, Reasoning
 from . import corpus as corpora
 from . import oracle, promises, prompts
 from .chunkings import QUICK, STANDARD, Chunking, Chunkings, shrink
 from .corpus import Case, Corpus
 from .promises import Fault, Promise
-from .report import Failure, Report
+from .report import CaseRun, Failure, Report, Row
 from .streams import Stream, streams_of
 from .subjects import Maker, Subject, TokenSubject, maker_of, snapshot
 
@@ -48,13 +49,16 @@ def check(
     maker = maker_of(format)
     runs = 0
     failures: list[Failure] = []
+    tried: list[CaseRun] = []
     for number, case in enumerate(corpus.cases):
         if progress is not None:
             progress(case, number, len(corpus.cases))
         one = check_case(maker, case, chunkings)
         runs += one.runs
         failures += one.failures
-    return Report(corpus.format, len(corpus.cases), runs, tuple(failures), tuple(corpus.missing_kinds()))
+        tried.append(one.tried)
+    kinds = tuple(corpus.missing_kinds())
+    return Report(corpus.format, len(corpus.cases), runs, tuple(failures), kinds, tuple(tried))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class Outcome:
 
     runs: int
     failures: tuple[Failure, ...]
+    tried: CaseRun
 
 
 def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Outcome:
@@ -71,9 +76,11 @@ def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Out
     failures: list[Failure] = []
     markers = None if maker.markers is None else maker.markers(case)
     text: _Trial | None = None
+    streams: list[tuple[str, int]] = []
     for stream in streams_of(case, markers):
         trial = _Trial(maker, case, stream, text)
         text = text or trial
+        before = runs
         tried = replace(QUICK, seed=chunkings.seed) if stream.brief else chunkings
         broken: set[Promise] = set()
         for chunking in tried.of(stream.atoms, case.name, restorable=maker.restore is not None):
@@ -82,11 +89,36 @@ def check_case(maker: Maker, case: Case, chunkings: Chunkings = STANDARD) -> Out
                 if fault.promise not in broken:
                     broken.add(fault.promise)
                     failures.append(_minimal(trial, chunking, fault))
+        streams.append((stream.label, runs - before))
     for detail in _moved_by_results(maker, case):
         runs += 1
         if detail:
             failures.append(Failure(case.name, "text", Promise.PROMPT, detail, (case.text,)))
-    return Outcome(runs, tuple(failures))
+    events = tuple(_row(event) for event in (text.reference if text else ()))
+    output = corpora.normalise(case.text)
+    return Outcome(runs, tuple(failures), CaseRun(case.name, case.kinds, output, case.finish, events, tuple(streams)))
+
+
+def _row(event: Event) -> Row:
+    """An event as a page shows it."""
+    kind = type(event).__name__
+    match event:
+        case Content(text=text) | Reasoning(text=text):
+            return Row(kind, text)
+        case Dropped(text=text, why=why) | Malformed(text=text, why=why):
+            return Row(kind, text, str(why))
+        case CallStart():
+            known = "" if event.declared is not False else ", unknown tool"
+            return Row(kind, event.source, f"call {event.index}: {event.name}, id {event.id}{known}")
+        case CallArguments():
+            said = "" if event.json == event.source else f", sent as {event.json}"
+            return Row(kind, event.source, f"call {event.index}{said}")
+        case CallEnd():
+            return Row(kind, event.source, f"call {event.index}: {'complete' if event.complete else 'not complete'}")
+        case Finish():
+            return Row(kind, "", f"{event.reason}, {event.calls} calls")
+        case _:
+            return Row(kind, "")
 
 
 def _moved_by_results(maker: Maker, case: Case) -> Iterator[str]:
@@ -116,6 +148,11 @@ class _Trial:
         self.stream = stream
         self._text = text
         self._reference: list[Event] | None = None
+
+    @property
+    def reference(self) -> list[Event]:
+        """What the run in one delta said; nothing where it raised."""
+        return self._reference or []
 
     def faults(self, chunking: Chunking) -> Iterator[Fault]:
         try:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from .promises import Promise
 
 
@@ -50,6 +47,30 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """One event of a case's reading, for a page: its kind, its text, and what else it says."""
+
+    kind: str
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """A case as it was tried: its output, what the text in one delta says, and how it was cut.
+
+    `streams` names each stream (text, token ids, …) with the number of chunkings that were tried.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    output: str
+    finish: str
+    events: tuple[Row, ...]
+    streams: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome for one format; `missing_kinds` are the kinds with neither a case nor a reason."""
 
@@ -58,6 +79,7 @@ class Report:
     runs: int
     failures: tuple[Failure, ...]
     missing_kinds: tuple[str, ...] = ()
+    tried: tuple[CaseRun, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -86,46 +108,6 @@ class Report:
         }
 
 
-def page(reports: Iterable[Report]) -> str:
-    """The reports as one HTML page that needs no other file."""
-    reports = list(reports)
-    rows = "".join(
-        f"<tr class={'ok' if report.ok else 'no'}><td>{html.escape(report.format)}<td>{report.cases}"
-        f"<td>{report.runs}<td>{report.broken_cases}<td>{html.escape(', '.join(report.missing_kinds))}"
-        for report in reports
-    )
-    failures = "".join(
-        f"<h2>{html.escape(report.format)}: {html.escape(failure.case)}</h2>"
-        f"<p><b>{html.escape(failure.promise)}</b>, {html.escape(failure.stream)}: {html.escape(failure.detail)}"
-        f"<p class=deltas>{_deltas(failure)}"
-        for report in reports
-        for failure in report.failures
-    )
-    return _PAGE.format(rows=rows, failures=failures or "<p>Every promise holds.")
-
-
-def _deltas(failure: Failure) -> str:
-    pieces = "".join(f"<code>{html.escape(_shown(piece))}</code> " for piece in failure.pieces[:200])
-    notes = " empty deltas between" * failure.empties + " restored after each" * failure.restores
-    return pieces + html.escape(notes)
-
-
 def _shown(piece: str) -> str:
     text = repr(piece)
     return text if len(text) <= 60 else f"{text[:36]}…{text[-16:]}"
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Contract</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em }}
-table {{ border-collapse: collapse }} td, th {{ padding: .2em .8em; text-align: left; border-bottom: 1px solid #ccc }}
-.no td:first-child {{ color: #b00020; font-weight: bold }} .ok td:first-child {{ color: #18722f }}
-code {{ background: #eef; padding: .1em .3em; white-space: pre-wrap; overflow-wrap: anywhere }}
-h2 {{ font-size: 1.1em }}
-</style>
-<h1>Contract</h1>
-<table><tr><th>format<th>cases<th>runs<th>broken cases<th>kinds missing{rows}</table>
-{failures}
-</html>
-"""
