@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import formats
+from . import parser as _parser
 from .assembler import Assembler
 from .errors import DecodeError, FormatError, GatewayArgsError, LifecycleError
 from .events import (
@@ -94,6 +95,9 @@ _FROM = {
     ),
     **dict.fromkeys(("CallPartial", "Partial", "PartialStream", "partials"), "partial"),
 }
+
+__compiled__: bool = not str(_parser.__file__).endswith((".py", ".pyc"))
+"""Whether the hot path is compiled (docs/performance.md)."""
 
 
 def __getattr__(name: str) -> object:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from ..errors import FormatError
 from ..syntaxes.pattern import header_problem
-from ..syntaxes.registry import SYNTAXES
+from ..syntaxes.registry import SYNTAXES, parameter_types
 from ..syntaxes.scanning import SPACE
 from .table import Format, Marker, State
 
@@ -212,7 +212,7 @@ class _Builder:
         if not self.known(f"{path}.syntax", table["syntax"], SYNTAXES, "call syntax"):
             raise _Wrong
         kind = SYNTAXES[table["syntax"]]
-        hints = typing.get_type_hints(kind)
+        hints = parameter_types(kind)
         known = {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
         self.keys(path, table, ["syntax", *known])
         said = self.values(path, table, known)
@@ -367,7 +367,7 @@ def schema() -> dict[str, Any]:
     }
     calls = []
     for name, kind in SYNTAXES.items():
-        hints = typing.get_type_hints(kind)
+        hints = parameter_types(kind)
         properties = {field.name: _schema_of(hints[field.name]) for field in fields(kind)}  # type: ignore[arg-type]
         calls.append(
             {

@@ -27,7 +27,7 @@ Shape = Literal["object", "list", "lines"]
 class Json(Syntax):
     """A call is a JSON object: `{"name": "add", "arguments": {"a": 2}}`."""
 
-    shape: Shape = "object"
+    shape: "Shape" = "object"  # noqa: UP037  (compiled, only quoted types are kept)
     """One object; a JSON list of them (or one object); or objects that follow each other."""
     name: tuple[str, ...] = ("name",)
     """Keys of the function's name; the first to come wins."""

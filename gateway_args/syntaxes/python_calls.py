@@ -40,7 +40,7 @@ _OVER: Final = "over"
 class Python(Syntax):
     """A call is a Python call expression with keyword arguments: `add(a=2)`."""
 
-    shape: Literal["list", "lines", "call"] = "list"
+    shape: 'Literal["list", "lines", "call"]' = "list"  # noqa: UP037  (compiled, only quoted types are kept)
     """A list of calls (or an empty one); calls that follow each other, each on its line; or one call."""
     suffix: str = ""
     """What stands behind the function's name and is no part of it (`.call`); it may be missing."""

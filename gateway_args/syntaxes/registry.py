@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from typing import TYPE_CHECKING, Final
 
 from .framed import Framed
@@ -21,3 +22,9 @@ SYNTAXES: Final[dict[str, type[Syntax]]] = {
     "python_objects": PythonObjects,
     "tagged": Tagged,
 }
+
+
+def parameter_types(syntax: type[Syntax]) -> dict[str, object]:
+    """The types of a syntax's parameters by their names; compiled, a class only remembers that a tuple is one."""
+    hints = typing.get_type_hints(syntax)
+    return {name: tuple[str, ...] if hint is tuple else hint for name, hint in hints.items()}

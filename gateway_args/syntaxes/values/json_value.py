@@ -312,7 +312,7 @@ class JsonValue(State):
                 pieces.append(said[:taken])
                 at += taken
                 ends.append(at)
-            if acceptor.complete is not None:
+            if self._ended():  # asked anew: a type checker takes a property for unchanged over `feed`
                 self.complete = True
             elif taken < len(said):
                 return self._no_value(region, pieces, ends, at)
@@ -322,6 +322,9 @@ class JsonValue(State):
         if code == WAIT and self.sender.started:
             self._hot(region)
         return code
+
+    def _ended(self) -> bool:
+        return self._acceptor.complete is not None
 
     def _unquote(self, region: Region, pieces: list[str], ends: list[int], at: int) -> Progress:
         acceptor = self._acceptor
