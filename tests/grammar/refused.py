@@ -75,7 +75,7 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
         for event, start, end in found:
             match event:
                 case CallStart() | CallEnd() | Dropped(why="marker" | "envelope") if not content:
-                    yield from _shorter(text, tools, start, end)
+                    yield from _shorter(text, tools, start, end, isinstance(event, Dropped))
                 case Content() | Reasoning():
                     yield from _put_in(format, text, tools, (start + end) // 2, isinstance(event, Content))
         yield from _values(format, text, tools, "auto")
@@ -84,10 +84,12 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
             yield from _parts_left_out(format, text, tools, found)
 
 
-def _shorter(text: str, tools: Tools, start: int, end: int) -> Iterator[Refused]:
+def _shorter(text: str, tools: Tools, start: int, end: int, other: bool) -> Iterator[Refused]:
+    """Without one character; where no call's own, there may be `other` markup that does the same."""
     for at in range(start, end):
         if text[at] in _MARKUP and text[at : at + 1] != text[at + 1 : at + 2]:
-            yield Refused(text[:at] + text[at + 1 :], tools, f"without {text[at]!r} at {at}")
+            whole = text if other else ""
+            yield Refused(text[:at] + text[at + 1 :], tools, f"without {text[at]!r} at {at}", whole=whole)
 
 
 def _put_in(format: Format, text: str, tools: Tools, at: int, content: bool) -> Iterator[Refused]:

@@ -19,7 +19,8 @@ def is_another_way(format: Format, broken: refused.Refused) -> bool:
         for text in (broken.text, broken.whole)
     ]
     calls = [[(call.name, call.arguments, call.complete) for call in reading.calls] for reading in readings]
-    return calls[0] == calls[1] and not readings[0].malformed
+    content = [reading.content for reading in readings]
+    return calls[0] == calls[1] and content[0] == content[1] and not readings[0].malformed
 
 
 @pytest.mark.parametrize("name", test_canonical.NAMES)
