@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         if not found:
             calls = f"{len(reading.calls)} call{'' if len(reading.calls) == 1 else 's'}"
             print(f"{where}: nothing is malformed ({calls})")
-        said = hint(format, text, reading)
+        said = hint(format, text, reading, way.tools)
         if said is not None:
             outputs.note(said)
         broken = broken or bool(found)

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             print(_case(args, way, fmt, output.text, reason, reading, several, output.choice), end="")
         else:
             _show(args.shape, fmt, steps, events, reading)
-        said_hint = hint(fmt, "".join(text for text, _ in steps), reading)
+        said_hint = hint(fmt, "".join(text for text, _ in steps), reading, way.tools)
         if said_hint is not None:
             sys.stdout.flush()
             outputs.note(said_hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import policies
 from .detect import Detection, Match, Skipped, detect, hint
 from .explain import Break, explain
 from .recorded import Output, Recorded, recorded
@@ -16,5 +17,6 @@ __all__ = [
     "detect",
     "explain",
     "hint",
+    "policies",
     "recorded",
 ]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..tools import Tools
 
 _TELLING: Final = re.compile(r"[<\[|｜].{3,}|.{3,}[>\]|｜]", re.DOTALL)
+_HINTED: Final = 1 << 17
+"""Characters beyond which `hint` does not try the other tables."""
 _KEEP: Final = (
     "ask the engine to keep them (\"skip_special_tokens\": false in vLLM's and SGLang's requests), or give the parser "
     "token ids with markers"
@@ -101,18 +103,20 @@ def detect(text: str, *, prompt: str = "", tools: Tools | None = None) -> Detect
             broken.append((-len(calls), fmt.name, why))
     ranked = sorted(groups.values(), key=lambda group: max(score for score, _, _ in group), reverse=True)
     matches = tuple(_match(group, text, foreign) for group in ranked)
-    skipped = () if any(match.marked for match in matches) else _skipped(known, text, uses)
+    skipped = () if any(match.marked for match in matches) else _skipped(known, text, uses, tools)
     return Detection(matches, skipped, () if matches else tuple((name, why) for _, name, why in sorted(broken)))
 
 
-def hint(format: Format, text: str, reading: Reading) -> str | None:
+def hint(format: Format, text: str, reading: Reading, tools: Tools | None = None) -> str | None:
     """What may be wrong when this table read no call in the output, as one sentence; None where nothing is seen."""
     if reading.calls or not text.strip():
         return None
-    sign = sign_in(format, text)
+    sign = sign_in(format, text, tools)
     if sign is not None:
         return str(Skipped((format.name,), sign.text, sign.missing))
     content = reading.content
+    if len(text) > _HINTED:
+        return None
     if not _TELLING.search(content) and "{" not in content and not content[:16].strip().isalpha():
         return None
     found = detect(text)
@@ -164,10 +168,10 @@ def _match(group: Sequence[tuple[tuple[int, ...], Format, Reading]], text: str, 
     return Match(tuple(entry[1].name for entry in ordered), reading, "; ".join(said), bool(own))
 
 
-def _skipped(known: Sequence[Format], text: str, uses: Counter[str]) -> tuple[Skipped, ...]:
+def _skipped(known: Sequence[Format], text: str, uses: Counter[str], tools: Tools | None) -> tuple[Skipped, ...]:
     found: dict[Found, list[str]] = {}
     for fmt in sorted(known, key=lambda fmt: -uses[fmt.name]):
-        sign = sign_in(fmt, text)
+        sign = sign_in(fmt, text, tools)
         if sign is not None:
             found.setdefault(sign, []).append(fmt.name)
     ranked = sorted(found.items(), key=lambda entry: -entry[0].telling)

@@ -9,36 +9,47 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from ..syntaxes.framed import Framed
+from ..syntaxes.gemma import Gemma
 from ..syntaxes.objects import Json
+from ..syntaxes.python_calls import Python
+from ..syntaxes.tagged import Tagged
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..formats import Format
     from ..syntaxes.base import Syntax
+    from ..tools import Tools
 
 _PLACE: Final = re.compile(r"\{(\w+)\}")
-_NAME: Final = r"[\w.\-]{1,128}"
+# Possessive: a run is not tried again shorter, so that a search costs a bounded amount at each character.
+_NAME: Final = r"[\w.\-]{1,128}+"
 _PLACES: Final = {
     "name": _NAME,
     "same": _NAME,
     "declared": _NAME,
-    "id": r"[^\s{}<>]{1,128}",
-    "type": r"\w{1,16}",
-    "skip": r"[^\s{}<>]{0,64}",
-    "ws": r"\s{0,8}",
-    "index": r"[:._-]?\d{0,8}",
+    "id": r"[^\s{}<>]{1,128}+",
+    "type": r"\w{1,16}+",
+    "skip": r"[^\s{}<>]{0,64}+",
+    "ws": r"\s{0,8}+",
+    "index": r"[:._-]?\d{0,8}+",
     "any": r"[^{<]{0,64}",
-    "attributes": r"[^<>]{0,64}",
+    "attributes": r"[^<>]{0,64}+",
     "object": "",
 }
 _NAME_AND_OBJECT: Final = re.compile(
-    r"(?:\A|\n)\s{0,8}[A-Za-z_][\w.\-]{2,128}\s{0,8}(?=\{\s{0,8}[\"}][^\n]{0,4096}\}?\s{0,8}\Z)"
+    r"(?:\A|\n)\s{0,8}[A-Za-z_][\w.\-]{2,128}\s{0,8}+(?=\{\s{0,8}+[\"}][^\n]{0,4096}\}?\s{0,8}\Z)"
 )
 """A name and its arguments with nothing between, as the last line of the output."""
+_PYTHON: Final = re.compile(r"\[?[A-Za-z_][\w.]{1,128}\((?:[A-Za-z_]\w{0,64}\s{0,2}=[^\n]{0,4096})?\)\]?\s{0,8}\Z")
+_GEMMA: Final = re.compile(r"call:[A-Za-z_][\w.\-]{0,128}\{")
+_LEADING: Final = re.compile(r"\A(?:\{(?:skip|ws|any)\})+")
+_MARKUP: Final = frozenset('<>="[]|:')
 _TELLING: Final = 3
 """Letters that a sign must have of its own; fewer say nothing."""
 _MOST: Final = 1 << 15
@@ -66,8 +77,12 @@ class Found:
     telling: int = 0
 
 
-def sign_in(format: Format, text: str) -> Found | None:
-    """What of the output looks most like this table's without its special tokens."""
+def sign_in(format: Format, text: str, tools: Tools | None = None) -> Found | None:
+    """What of the output looks most like this table's without its special tokens.
+
+    Of some families nothing is left but names and values (`find_ferry`, `pier`, `Old Mill`): only the request's tools
+    tell those from prose.
+    """
     if len(text) > 2 * _MOST:
         text = f"{text[:_MOST]}\n{text[-_MOST:]}"
     specials = _specials(format)
@@ -77,7 +92,7 @@ def sign_in(format: Format, text: str) -> Found | None:
     if seen:
         sign, found = max(seen, key=lambda one: one[0].telling)
         return Found(found[0].strip(), sign.missing, sign.telling)
-    return _object(format, text)
+    return _object(format, text) or _bare_names(format, text, tools)
 
 
 def _specials(format: Format) -> list[str]:
@@ -118,31 +133,42 @@ def _messages(format: Format) -> Iterator[Sign]:
         yield Sign(re.compile(rf"\A\s{{0,8}}{re.escape(word)}(?=[^\sa-z.,;:!?'\-])"), missing, len(word))
 
 
+def _marked(format: Format) -> str:
+    """The special token that opens calls; "" where none does."""
+    return next((text for text in _specials(format) if format.regions.get(text) == "start"), "")
+
+
 def _openers(format: Format) -> Iterator[Sign]:
-    """Markers of calls that hold a special token among other text (`<｜DSML｜invoke name="`)."""
-    for text in format.regions:
+    """Markers of calls that are or hold other text than a special token (`<｜DSML｜invoke name="`)."""
+    marked = _marked(format)
+    for text, side in format.regions.items():
         left, missing = _without(text, _specials(format))
-        if missing and sum(map(str.isalpha, left)) >= _TELLING and not left.isalpha():
+        missing = missing or (marked if side == "start" else "")
+        if missing and sum(map(str.isalpha, left)) >= _TELLING and not left.strip().isalpha():
             yield Sign(re.compile(re.escape(left)), missing, len(left))
 
 
 def _headers(format: Format) -> Iterator[Sign]:
-    """Headers and tags, where they or the marker before them are special tokens."""
-    specials = _specials(format)
-    opened = {name for state in format.states.values() if state.kind == "call" for name in state.calls}
-    marked = next((text for text in specials if format.regions.get(text) == "start"), "")
-    for name, syntax in format.calls.items():
+    """What stands in a call: headers, tags, Python's calls and Gemma's, where a special token opens or holds them."""
+    specials, marked = _specials(format), _marked(format)
+    for syntax in format.calls.values():
+        if isinstance(syntax, Python) and marked:
+            yield Sign(_PYTHON, marked, 1)
+        if isinstance(syntax, Gemma) and marked:
+            yield Sign(_GEMMA, marked, 5)
         for pattern in _patterns(syntax):
             left, missing = _without(pattern, specials)
-            if isinstance(syntax, Framed) and name in opened:
-                missing = marked or missing
+            missing = marked or missing
             if not missing:
                 continue
+            left = _LEADING.sub("", left)
             literal = _PLACE.sub("", left)
             body = _expression(left)
             if isinstance(syntax, Framed):
                 body += r"\s{0,8}(?=[{\[])"
-            if sum(map(str.isalpha, literal)) >= _TELLING:
+            if sum(map(str.isalpha, literal)) >= _TELLING and (
+                isinstance(syntax, Framed) or not _MARKUP.isdisjoint(literal)
+            ):
                 yield Sign(re.compile(body), missing, len(literal))
             elif isinstance(syntax, Framed) and not literal.strip() and "{name}" in left:
                 yield Sign(_NAME_AND_OBJECT, missing, 0)
@@ -158,29 +184,51 @@ def _patterns(syntax: Syntax) -> Iterator[str]:
 
 def _expression(pattern: str) -> str:
     parts = _PLACE.split(pattern)
-    return "".join(_PLACES.get(part, "") if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    said = "".join(_PLACES.get(part, "") if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    return said if parts[0] else r"(?<![\w.\-])" + said
 
 
 def _object(format: Format, text: str) -> Found | None:
-    """A call's JSON object that ends the output, where the table wants a special token before it."""
-    marked = next((special for special in _specials(format) if format.regions.get(special) == "start"), "")
-    if not marked or not text.rstrip().endswith(("}", "]")):
+    """A call's JSON object, where the table wants a special token before it."""
+    marked = _marked(format)
+    keys = [(syntax.name, syntax.arguments) for syntax in format.calls.values() if isinstance(syntax, Json)]
+    if not marked or not keys:
         return None
-    for syntax in format.calls.values():
-        if isinstance(syntax, Json) and (found := _last_json(text)) is not None:
-            at, value = found
-            first = value[0] if isinstance(value, list) and value else value
-            keys = (syntax.name, syntax.arguments)
-            if isinstance(first, Mapping) and all(any(key in first for key in names) for names in keys):
-                return Found(text[at : at + 60].strip(), marked)
+    for at, value in _objects(text):
+        if any(all(any(key in value for key in names) for names in pair) for pair in keys):
+            return Found(text[at : at + 60].strip(), marked)
     return None
 
 
-def _last_json(text: str) -> tuple[int, Any] | None:
-    """The JSON value that begins a line and reaches to the end of the text."""
-    for found in list(re.finditer(r"(?:\A|\n)\s{0,8}(?=[{\[])", text))[:16]:
+def _bare_names(format: Format, text: str, tools: Tools | None) -> Found | None:
+    """A declared function's name and, directly behind it, the name of one of its parameters."""
+    marked = _marked(format)
+    if tools is None or not marked or not any(isinstance(syntax, Tagged) for syntax in format.calls.values()):
+        return None
+    for tool in tools:
+        properties = tool.parameters.get("properties")
+        keys = "|".join(map(re.escape, properties)) if isinstance(properties, Mapping) else ""
+        found = re.search(rf"{re.escape(tool.name)}\s{{0,8}}(?:{keys})", text) if keys else None
+        if found is not None:
+            return Found(found[0], marked)
+    return None
+
+
+def _objects(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """JSON objects in the text, and where each begins; the first of a list."""
+    at = -1
+    for _ in range(_TRIED):
+        at = text.find("{", at + 1)
+        if at < 0:
+            return
         try:
-            return found.end(), json.loads(text[found.end() :])
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             continue
-    return None
+        yield at, value
+        at = end - 1
+
+
+_DECODER: Final = json.JSONDecoder()
+_TRIED: Final = 16
+"""Opening braces that are tried as an object's."""
