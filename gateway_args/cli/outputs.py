@@ -29,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser, *, format_required: bool = True
         "file",
         nargs="?",
         default="-",
-        help="an output's text, or an engine's log (server-sent events, JSON lines, a JSON answer); standard input "
-        "when left out",
+        help="the text of an output, or an engine's log (server-sent events, JSON lines, a JSON answer); "
+        "standard input when left out",
     )
     which = parser.add_mutually_exclusive_group(required=format_required)
     which.add_argument("--format", "-f", metavar="FORMAT", help="a name, an alias or a .toml file")

@@ -35,7 +35,11 @@ def add(commands: argparse._SubParsersAction[Any]) -> None:
         "--chunk", metavar="whole|char|N|tokens", help="how a text is cut into deltas (default: whole; a log's own)"
     )
     parser.add_argument(
-        "--as", dest="shape", default="events", choices=("events", "reading", "json", "case", *_CLIENTS)
+        "--as",
+        dest="shape",
+        default="events",
+        choices=("events", "reading", "json", "case", *_CLIENTS),
+        help="what is written: events (the default), a short reading, JSON, a corpus case, or a client's stream",
     )
     parser.set_defaults(run=run)
 

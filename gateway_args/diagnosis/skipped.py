@@ -86,7 +86,7 @@ def sign_in(format: Format, text: str, tools: Tools | None = None) -> Found | No
     if len(text) > 2 * _MOST:
         text = f"{text[:_MOST]}\n{text[-_MOST:]}"
     specials = _specials(format)
-    if not specials or any(special in text for special in specials):
+    if not specials or any(special in text for special in specials) or any(word in text for word in _plain(format)):
         return None
     seen = [(sign, found) for sign in _signs(format) if (found := sign.pattern.search(text)) is not None]
     if seen:
@@ -98,6 +98,14 @@ def sign_in(format: Format, text: str, tools: Tools | None = None) -> Found | No
 def _specials(format: Format) -> list[str]:
     """The single tokens that mark something in the table; the longest first."""
     return sorted({marker.text for marker in format.markers.values() if marker.token}, key=len, reverse=True)
+
+
+def _plain(format: Format) -> list[str]:
+    """Openers of calls in content that need no special token: with one of these the table reads the call."""
+    specials = _specials(format)
+    names = {name for state in format.states.values() if state.kind in ("content", "reasoning") for name in state.on}
+    texts = [format.markers[name].text for name in names & format.opener_names]
+    return [text for text in texts if len(text) > 4 and not any(special in text for special in specials)]
 
 
 def _signs(format: Format) -> list[Sign]:

@@ -21,6 +21,7 @@ NOTHING_LEFT = {
     "beam": "a bare header, its tags are numbered",
     "glm4_0414": "a line and an object: it is read without its marker",
     "internlm": "its own JSON opener is text of several tokens",
+    "plamo3": "its openers are no special tokens and stay; only a separator is one",
     "sarashina": "Python's objects in a list: read without its marker",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+import cli_reference
 import formats_table
 import parser_names
 import pytest
@@ -23,6 +24,11 @@ def test_the_parser_names_of_others_lead_to_the_tables_that_the_page_says():
     page = parser_names.PAGE.read_text(encoding="utf-8")
     assert parser_names.filled(page) == page, "run: python tests/docs/parser_names.py --write"
     assert len(re.findall(r"`[^`]+`", parser_names.table())) > len(parser_names.VLLM + parser_names.SGLANG)
+
+
+def test_the_reference_of_commands_is_made_from_their_options():
+    page = cli_reference.PAGE.read_text(encoding="utf-8")
+    assert cli_reference.filled(page) == page, "run: python tests/docs/cli_reference.py --write"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/events.md", "docs/coming-from.md", "docs/policies.md"])
