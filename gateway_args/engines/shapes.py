@@ -302,7 +302,7 @@ def _logprobs(told: object) -> tuple[Logprob, ...]:
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
         return ()
     if not isinstance(tops, list) or len(tops) != len(tokens):
-        tops = [None] * len(tokens)
+        tops = [{}] * len(tokens)
     found: list[Logprob] = []
     for token, value, top in zip(tokens, values, tops, strict=True):
         if isinstance(token, str) and isinstance(value, int | float):

@@ -315,7 +315,7 @@ class _Api:
 
     def __init__(self, gateway: Gateway, kind: Kind) -> None:
         self.gateway = gateway
-        self.kind = kind
+        self.kind: Kind = kind
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gateway.answer(self.kind, scope, receive, send)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -43,8 +43,7 @@ class Model:
 
 
 def _of(default: Any, text: str, *, choices: tuple[str, ...] = (), least: float | None = None) -> Any:
-    made = {"default_factory": default} if callable(default) else {"default": default}
-    return field(**made, metadata={"help": text, "choices": choices, "least": least})
+    return field(default=default, metadata={"help": text, "choices": choices, "least": least})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,8 @@ OPTIONS: Final = tuple(entry for entry in fields(Settings) if entry.name != "mod
 
 
 def default_of(option: Any) -> Any:
-    return option.default if option.default is not MISSING else option.default_factory()
+    """What an option is where nobody says it."""
+    return option.default
 
 
 def load(flags: Mapping[str, Any], *, file: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:

@@ -190,7 +190,7 @@ class _Engine:
         model = self._model(body)
         if not isinstance(body.get("prompt"), str):
             raise Refused(400, '"prompt" must be a text')
-        kept = set(body.get("preserved_tokens") or ())
+        kept: set[str] = set(body.get("preserved_tokens") or ())
         prompt = body["prompt"]
         said = self._said(model, prompt, body)
         word = model.asked(prompt)
