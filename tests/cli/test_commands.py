@@ -218,7 +218,7 @@ def test_contract_fails_with_a_minimal_chunking_and_writes_reports(
     assert report["ok"] is False
     assert report["failures"][0]["pieces"] == ["Hi."]
     assert cli.main(["contract", "plain", "--corpus", str(path), "--report", "html"]) == 1
-    assert "<td>plain" in capsys.readouterr().out
+    assert "<h2>plain</h2>" in capsys.readouterr().out
 
 
 def test_contract_runs_a_table_of_ones_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
