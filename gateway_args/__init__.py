@@ -36,6 +36,7 @@ from .tokens.detokenizer import Delta, Token, TokenDecoder
 from .tools import Tool, Tools
 
 if TYPE_CHECKING:
+    __version__: str
     from . import adapters, contract, decoder, partial
     from .decoder import (
         Accepted,
@@ -103,6 +104,10 @@ __compiled__: bool = not str(_parser.__file__).endswith((".py", ".pyc"))
 def __getattr__(name: str) -> object:
     import importlib
 
+    if name == "__version__":  # the installed package's, asked when it is wanted
+        import importlib.metadata
+
+        return importlib.metadata.version("gateway-args")
     if name in _MODULES:
         return importlib.import_module(f".{_MODULES[name]}", __name__)
     if name in _FROM:

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from email.parser import Parser as Headers
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -132,3 +134,10 @@ def test_both_builds_say_the_same_and_leave_nothing_behind(tmp_path):
         assert compiled == str(choice == "1")
     assert said["0"] == said["1"]
     assert not [*(ROOT / "gateway_args").rglob("*.so"), *(ROOT / "gateway_args").rglob("*.c")]
+
+
+def test_the_version_is_the_metadatas_and_the_projects():
+    import gateway_args
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert gateway_args.__version__ == version("gateway-args") == project["version"]
