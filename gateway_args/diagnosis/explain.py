@@ -158,6 +158,9 @@ def _next(acceptor: Acceptor) -> str:
     if acceptor.complete is not None or not expected:
         return "nothing more: the value is whole"
     words = []
+    if acceptor.state[0] in ("first key", "next key"):
+        words.append("a key in double quotes")
+        expected &= ~Expected.QUOTE
     if _VALUE in expected:
         words.append("a value")
         expected &= ~(_VALUE | _DIGITS | Expected.T | Expected.F | Expected.N)

@@ -165,6 +165,10 @@ class Format:
             if marker.token:
                 yield marker.text
 
+    def call_marker_texts(self) -> Iterable[str]:
+        """Those of them that start or end regions of calls."""
+        return (text for text in self.marker_texts() if text in self.regions)
+
     @cached_property
     def token_texts(self) -> frozenset[str]:
         return frozenset(self.marker_texts())

@@ -24,7 +24,7 @@ from .tokenizer_json import byte_characters
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
     import tiktoken
 
@@ -195,8 +195,7 @@ def from_tokenizer(path: str | os.PathLike[str]) -> FastVocabulary:
 class CallMarkers(MarkerTexts, Protocol):
     """What `doubts` asks of a format."""
 
-    @property
-    def regions(self) -> Mapping[str, str]: ...
+    def call_marker_texts(self) -> Iterable[str]: ...
 
 
 def doubts(decoder: TokenDecoder, format: CallMarkers) -> list[str]:
@@ -211,7 +210,7 @@ def doubts(decoder: TokenDecoder, format: CallMarkers) -> list[str]:
             f"the vocabulary does not know {decoder.unknown} of the ids (first: {decoder.first_unknown}); "
             "is it the tokenizer of this model?"
         )
-    wanted = [text for text in dict.fromkeys(format.marker_texts()) if text in format.regions]
+    wanted = list(dict.fromkeys(format.call_marker_texts()))
     if wanted and not any(text in decoder.markers(format) for text in wanted):
         said.append(
             f"the vocabulary has none of the markers of the format's calls as one token ({_few(wanted)}); "
