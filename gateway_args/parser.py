@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from .engine import snapshot
 from .engine.compiled import compiled
 from .engine.engine import TEXT, Engine
+from .engine.replay import replay
 from .errors import LifecycleError
 from .events import CallArguments, CallStart, Content, Event, Finish, IdKind
 from .formats.table import Format
@@ -262,7 +263,7 @@ class Parser:
         spell = engine.format.spell
         if delta is not None:
             account.zero = set()
-        engine.begin([spell(text) for text in stretches], spell(prefill))
+        replay(engine, [spell(text) for text in stretches], spell(prefill))
         if delta is not None:
             account.starts = deque()
             account.controls = deque()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from .events import (
     CallArguments,
@@ -192,3 +194,18 @@ def fold(events: Iterable[Event]) -> Reading:
     for event in events:
         reading.add(event)
     return reading
+
+
+_INNER_CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+@cache
+def _shape(cls: type) -> tuple[str, tuple[str, ...]]:
+    return _INNER_CAPITAL.sub("_", cls.__name__).lower(), tuple(field.name for field in fields(cls))
+
+
+def event_as_dict(event: Event) -> dict[str, object]:
+    """The event as plain values: its kind in snake case, then its fields."""
+    cls: type = type(event)
+    kind, names = _shape(cls)
+    return {"kind": kind, **{name: getattr(event, name) for name in names}}

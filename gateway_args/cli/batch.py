@@ -14,19 +14,17 @@ is given is read as that format whatever forces the call. A choice of none is a 
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import json
-import re
 import sys
 import time
 from contextlib import ExitStack
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
-from .. import events
 from ..errors import GatewayArgsError
+from ..reading import event_as_dict
 from . import outputs
 from .common import UsageError, decode, format_named, parse_json, shown, standard_input, tools_of
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from ..events import Event
     from ..formats import Format
     from ..tools import Tools
 
@@ -109,7 +106,7 @@ def _log(args: argparse.Namespace, data: bytes) -> int:
     several = len({output.choice for output in log.outputs}) < len(log.outputs)
     for place, output in enumerate(log.outputs):
         said = outputs.events_of(way, fmt, output)
-        answer = {"events": [as_dict(event) for event in said]} if args.events else fold(said).as_dict()
+        answer = {"events": [event_as_dict(event) for event in said]} if args.events else fold(said).as_dict()
         sys.stdout.buffer.write(_encoded({"id": place if several else output.choice, **answer}))
     return 1 if log.faults else 0
 
@@ -167,8 +164,8 @@ class Batch:
         deltas = _deltas(row)
         reason = _string(row, "finish") if "finish" in row else "stop"
         if self._events:
-            said = [as_dict(event) for delta in deltas for event in parser.feed(delta)]
-            return {"events": said + [as_dict(event) for event in parser.finish(reason)]}
+            said = [event_as_dict(event) for delta in deltas for event in parser.feed(delta)]
+            return {"events": said + [event_as_dict(event) for event in parser.finish(reason)]}
         reading = Reading()
         for delta in deltas:
             for event in parser.feed(delta):
@@ -256,21 +253,6 @@ def _choice(value: object) -> tuple[str, str]:
             if mode in ("auto", "required"):
                 return mode, ""
     raise UsageError(f"tool_choice {json.dumps(value)[:80]} is no shape of Chat, Responses or Messages")
-
-
-_SNAKE = re.compile(r"(?<!^)(?=[A-Z])")
-
-
-@cache
-def _shape(kind: str) -> tuple[str, tuple[str, ...]]:
-    fields = dataclasses.fields(getattr(events, kind))
-    return _SNAKE.sub("_", kind).lower(), tuple(field.name for field in fields)
-
-
-def as_dict(event: Event) -> dict[str, object]:
-    """The event as `--events` writes it: its kind in snake case, then its fields."""
-    kind, names = _shape(type(event).__name__)
-    return {"kind": kind, **{name: getattr(event, name) for name in names}}
 
 
 def _encoded(answer: dict[str, object]) -> bytes:

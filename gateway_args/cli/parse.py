@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..reading import event_as_dict
 from . import outputs
-from .batch import as_dict
 from .common import UsageError, tools_value
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _pieces(text: str, chunk: str, fmt: Format) -> tuple[Sequence[str | Delta], 
 
 def fields_of(event: Event) -> Iterator[tuple[str, str]]:
     """The fields of an event that say something, as name and text."""
-    for name, value in as_dict(event).items():
+    for name, value in event_as_dict(event).items():
         if name != "kind" and value is not None and not (name == "tokens" and value == 0):
             yield name, str(value) if name == "why" else repr(value)
 
@@ -152,7 +152,7 @@ def fields_of(event: Event) -> Iterator[tuple[str, str]]:
 def line_of(event: Event) -> str:
     """The event on one line, for a pipe."""
     fields = " ".join(f"{name}={value}" for name, value in fields_of(event))
-    return f"{as_dict(event)['kind']!s:<16}{fields}".rstrip()
+    return f"{event_as_dict(event)['kind']!s:<16}{fields}".rstrip()
 
 
 def _show_table(steps: Sequence[tuple[str, Sequence[Event]]]) -> None:
@@ -167,7 +167,7 @@ def _show_table(steps: Sequence[tuple[str, Sequence[Event]]]) -> None:
             fields = Text()
             for name, value in fields_of(event):
                 fields.append(f"{name} ", style="dim").append(value + " ")
-            table.add_row(Text(shown[:40]), Text(str(as_dict(event)["kind"]), style="cyan"), fields)
+            table.add_row(Text(shown[:40]), Text(str(event_as_dict(event)["kind"]), style="cyan"), fields)
             shown = ""
         if shown:
             table.add_row(Text(shown[:40]), Text("(held)", style="dim"), "")

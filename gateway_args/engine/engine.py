@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from ..events import CallArguments, CallStart, ReasoningStart, Why
+from ..events import Why
 from ..syntaxes.region import DONE, MARKER, REJECT, WAIT
 from ..syntaxes.scanning import MORE, NO, SPACE, YES, Verdict, layout, skip_space
 from ..syntaxes.state import COUNT, FLAG, INTEGER, Kind, State, choice
@@ -31,7 +31,6 @@ from .account import Account
 from .layout import Layout
 
 if TYPE_CHECKING:
-    from ..events import Event
     from ..limits import Limits
     from ..tools import Tools
     from .compiled import CompiledFormat, CompiledState, MarkerRow
@@ -91,40 +90,7 @@ class Engine(State):
 
     # ------------------------------------------------------------------------------ lifecycle
 
-    def begin(self, prompt: list[str], prefill: str) -> None:
-        """Read what stands before the output: stretches of the prompt's open turn, then the model's own text.
-
-        `out` is then what the output goes on with: reasoning, and behind a prefill a call; its text is accounted for.
-        """
-        account = self.account
-        for n, stretch in enumerate(prompt):
-            if n:  # a tool's result stood here
-                self.layout.rest("")
-            self.feed(stretch)
-            self._close_prompt()
-        account.out = []
-        account.unnamed = []
-        account.calls = account.complete = 0
-        self.feed(prefill)
-        kept: list[Event] = []
-        if account.call.open:
-            started = max(n for n, event in enumerate(account.out) if isinstance(event, CallStart))
-            kept = account.out[started:]
-        account.calls = len(kept[:1])
-        account.complete = 0
-        account.unnamed = [event for event in kept if isinstance(event, CallStart)]
-        account.texted = False
-        account.done = 0
-        account.reasoning_tokens = 0
-        account.debt = account.offset(len(account.text))
-        account.out = [ReasoningStart()] if account.in_reasoning else []
-        for event in kept:
-            if isinstance(event, (CallStart, CallArguments)):
-                event.source = ""
-                event.index = 0
-                account.out.append(event)
-
-    def _close_prompt(self) -> None:
+    def close_prompt(self) -> None:
         """The prompt is over: what it left open of a call or a section is none, and only layout at its end goes on."""
         account = self.account
         if self.mode != TEXT or account.state.kind == "wrapper":

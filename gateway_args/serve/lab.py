@@ -19,10 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import adapters, formats
-from ..cli.batch import as_dict
 from ..errors import GatewayArgsError
 from ..parser import Parser
-from ..reading import fold
+from ..reading import event_as_dict, fold
 from ..tokens import TokenDecoder, vocab
 from ..tools import Tools
 
@@ -128,7 +127,7 @@ def _answer(said: dict[str, Any]) -> dict[str, Any]:
     at = said.get("at")
     at = at if isinstance(at, int) and 0 <= at < len(steps) else len(steps) - 1
     return {
-        "deltas": [{"text": piece, "events": [as_dict(event) for event in events]} for piece, events in steps],
+        "deltas": [{"text": piece, "events": [event_as_dict(event) for event in events]} for piece, events in steps],
         "reading": whole.as_dict(),
         "same": {
             how: fold(event for _, events in run(how) for event in events) == whole

@@ -22,7 +22,7 @@ LAYERS = (
     ("assembler", "learning", "decoder", "contract", "grammar"),
     ("partial", "adapters"),
     ("engines",),
-    ("serve", "diagnosis"),
+    ("serve", "diagnosis", "integrations"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

@@ -488,11 +488,9 @@ class LiteralValue(State):
 
     def _drop(self, region: Region, end: int) -> None:
         """Text of a value that is not written. Before the call starts it is held, for the start to account for."""
-        if not self.sender.started:
-            return
-        if self._skip is Why.ENVELOPE:
+        if self.sender.started and self._skip is Why.ENVELOPE:
             region.consume(end, Why.ENVELOPE)
-        else:
+        elif self.sender.started:
             region.malformed(end, self._skip or Why.DUPLICATE)
 
     def _flush(self, region: Region) -> bool:
@@ -505,9 +503,8 @@ class LiteralValue(State):
             self._drop(region, ends[-1])
             return True
         pos = region.pos
-        within = self.sender.send(region, written, ends, ends[-1])
-        if within:
+        if self.sender.send(region, written, ends, ends[-1]):
             region.advance(pos)
-        else:
-            self.complete = False
-        return within
+            return True
+        self.complete = False
+        return False
