@@ -1,4 +1,4 @@
-"""The checks under every Python at hand: `nox` runs the tests and linters, `nox -s full` what CI runs."""
+"""The checks under every Python at hand: `nox` runs the tests and linters, `nox -s full` everything."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     if config.getoption("--full"):
-        what = "gateway_args: everything (about a quarter of an hour on two cores)"
+        what = "gateway_args: everything (half an hour and more on two cores)"
     else:
         what = (
             "gateway_args: the quick tests (a few chunkings of each case, 25 examples a property); "

@@ -39,10 +39,13 @@ class Around:
             self.run.append([event.text, event.region])
             self.other = False
 
-    def before_malformed(self) -> str:
-        """What belongs to the malformed text that comes now."""
+    def before_malformed(self, in_region: bool) -> str:
+        """What belongs to the malformed text that comes now.
+
+        `in_region`: no call has started, so a marker that ends a region behind it ends one that held no call.
+        """
         text = "".join(text for text, _ in self.run)
-        self.open = self.open or any(region == "start" for _, region in self.run)
+        self.open = self.open or in_region or any(region == "start" for _, region in self.run)
         self.run = []
         self.shown, self.other = True, False
         return text

@@ -425,7 +425,7 @@ class Stream(ABC):
         if why != Why.UNTERMINATED and (to == "content" or (to == "auto" and not self._started)):
             if self._call is not None:
                 self._pending.append(text)  # an open call is one item or block: text waits for its end
-            elif text := self._around.before_malformed() + text:
+            elif text := self._around.before_malformed(in_region=not self._started) + text:
                 self._text(text, [])
         else:
             self._record.malformed(text, why, joined=joined)
