@@ -139,7 +139,8 @@ class Format:
     def regions(self) -> Mapping[str, Region]:
         """The markers of regions of calls, by their text: those that start one and those that end one."""
         ends: dict[str, Region] = {self.markers[name].text: "end" for name in self.closer_names}
-        return ends | {self.markers[name].text: "start" for name in self.opener_names}
+        starts: dict[str, Region] = {self.markers[name].text: "start" for name in self.opener_names}
+        return ends | starts
 
     @cached_property
     def closers(self) -> tuple[Marker, ...]:

@@ -346,8 +346,8 @@ class Calls:
         if syntax.python:
             dialect = PYTHON.without(excludes, self._dialects.setdefault(excludes, f"python_{len(self._dialects)}"))
             return LiteralValues(self.values, dialect).value(value, root, where)
-        texts = types & {"string", "array", "object"} and excludes
-        return Json(self.values.rooted(value, root), where, texts or ())
+        texts = excludes if types & {"string", "array", "object"} else ()
+        return Json(self.values.rooted(value, root), where, texts)
 
     # ------------------------------------------------------------------------------------- Python and Gemma
 

@@ -5,6 +5,9 @@ white space, named groups, runs of text that nobody wants. Optional parts and ch
 of these (a look-around, a back reference, a class with no meaning here) is refused by name.
 """
 
+# The opcodes are made when `re._constants` is imported, so no checker sees them.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import itertools
@@ -83,7 +86,7 @@ Row = tuple[Part, ...]
 def alternatives(pattern: str, fail: Callable[[str], Exception]) -> list[Row]:
     """The rows that this pattern means; `fail` makes the error for a construct that no row can say."""
     try:
-        parsed = parser.parse(pattern, re.DOTALL)
+        parsed: Any = parser.parse(pattern, re.DOTALL)
     except re.error as error:
         raise fail(f"invalid regex: {error}") from None
     except RecursionError:
