@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gateway_args import cli, formats
-from gateway_args.cli.batch import Batch, as_dict
+from gateway_args.cli.batch import Batch
 from gateway_args.events import Content, Finish, Malformed, ReasoningStart, Why
+from gateway_args.reading import event_as_dict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,10 +74,20 @@ def test_texts_and_sources_of_the_events_are_the_output() -> None:
 
 
 def test_an_event_as_a_dict_has_a_snake_case_kind() -> None:
-    assert as_dict(ReasoningStart()) == {"kind": "reasoning_start"}
-    assert as_dict(Malformed("x", Why.STRAY, 1)) == {"kind": "malformed", "text": "x", "why": "stray", "tokens": 1}
-    assert as_dict(Content("a")) == {"kind": "content", "text": "a", "tokens": None}
-    assert as_dict(Finish("stop", 0, 2)) == {"kind": "finish", "reason": "stop", "calls": 0, "reasoning_tokens": 2}
+    assert event_as_dict(ReasoningStart()) == {"kind": "reasoning_start"}
+    assert event_as_dict(Malformed("x", Why.STRAY, 1)) == {
+        "kind": "malformed",
+        "text": "x",
+        "why": "stray",
+        "tokens": 1,
+    }
+    assert event_as_dict(Content("a")) == {"kind": "content", "text": "a", "tokens": None}
+    assert event_as_dict(Finish("stop", 0, 2)) == {
+        "kind": "finish",
+        "reason": "stop",
+        "calls": 0,
+        "reasoning_tokens": 2,
+    }
 
 
 @pytest.mark.parametrize(
