@@ -247,7 +247,7 @@ def test_an_interrupt_while_a_part_is_validated_loses_no_text_unsaid() -> None:
 
 def test_a_stream_and_its_views_are_freed_without_the_cyclic_collector() -> None:
     def alive() -> int:
-        return sum(type(each).__module__.startswith("gateway_args.partial") for each in gc.get_objects())
+        return sum(str(type(each).__module__).startswith("gateway_args.partial") for each in gc.get_objects())
 
     def used(type_: Any) -> None:
         stream = PartialStream(type_)
