@@ -88,8 +88,8 @@ class CallStart:
 
     `declared` is whether the request's tools have that name, None when the tools are unknown. `id_kind` says where the
     id comes from: one that `call_ids` did not give repeats in other outputs, so adapters send an id of their own. It is
-    None in events that no parser of this package made. `judged` is set by a guard: a `CallOutcome` will say what became
-    of this call.
+    None in events that no parser of this package made. `validated` is set by a guard: a `CallOutcome` will say
+    what became of this call.
     """
 
     index: int
@@ -99,7 +99,7 @@ class CallStart:
     source: str
     tokens: int | None
     id_kind: IdKind | None
-    judged: bool
+    validated: bool
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class CallStart:
         source: str,
         tokens: int | None = None,
         id_kind: IdKind | None = None,
-        judged: bool = False,
+        validated: bool = False,
     ) -> None:
         self.index = index
         self.id = id
@@ -119,7 +119,7 @@ class CallStart:
         self.source = source
         self.tokens = tokens
         self.id_kind = id_kind
-        self.judged = judged
+        self.validated = validated
 
 
 @final

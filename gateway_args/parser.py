@@ -219,20 +219,20 @@ class Parser:
             raise TypeError(
                 f"Parser.finish: {reason!r} is no finish reason; give the engine's, or None where it has none"
             )
-        said = finish_reason(reason)
+        ending = finish_reason(reason)
         if not self._engine.account.final:
             if self._before is not None:
                 self._begin(None)
             if self._high:
                 self._high = ""
                 self._engine.feed("\ufffd")
-            self._engine.finish(said == "stop")
+            self._engine.finish(ending == "stop")
         account = self._engine.account
-        if said == "stop" and account.complete:
-            said = "tool_calls"
+        if ending == "stop" and account.complete:
+            ending = "tool_calls"
         out = self._events()
         self._finished = True
-        out.append(Finish(said, account.calls, None if account.starts is None else account.reasoning_tokens))
+        out.append(Finish(ending, account.calls, None if account.starts is None else account.reasoning_tokens))
         return out
 
     # ------------------------------------------------------------------------- text and tokens

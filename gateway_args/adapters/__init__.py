@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from . import chat, framing, messages, responses
-from .core import Said, Stream
+from .core import Stream, StreamEvent
 from .errors import ApiError, BadRequest, error
 from .requests import Constraint, Engine, Request, ToolChoice, request
 from .values import Calls, Chunk, Envelope, Logprob, MalformedTo, Options, Usage
@@ -33,8 +33,8 @@ __all__ = [
     "MalformedTo",
     "Options",
     "Request",
-    "Said",
     "Stream",
+    "StreamEvent",
     "ToolChoice",
     "Usage",
     "chat",
@@ -93,7 +93,9 @@ def fold(kind: Kind, chunks: Iterable[Chunk]) -> Chunk:
     return _of(_FOLDS, kind)(chunks)
 
 
-def sse(kind: Kind, events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Iterator[bytes]:
+def sse(
+    kind: Kind, events: Iterable[StreamEvent], envelope: Envelope, options: Options | None = None
+) -> Iterator[bytes]:
     """The whole response of one choice as server-sent events, each as soon as its event comes."""
     fold = stream(kind, envelope, options)
     yield fold.frames()
@@ -104,7 +106,7 @@ def sse(kind: Kind, events: Iterable[Said], envelope: Envelope, options: Options
         yield data
 
 
-def whole(kind: Kind, events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(kind: Kind, events: Iterable[StreamEvent], envelope: Envelope, options: Options | None = None) -> Chunk:
     """What a request that did not stream is answered: the same message, as one object."""
     return _of(_WHOLES, kind)(events, envelope, options)
 

@@ -50,7 +50,7 @@ class Around:
         self.shown, self.other = True, False
         return text
 
-    def settled(self, *, text_follows: bool) -> str:
+    def resolved(self, *, text_follows: bool) -> str:
         """What belongs to malformed text that was shown before; what comes now is text, or it is none."""
         run = self.run
         ends = [at for at, (_, region) in enumerate(run) if region == "end"] if self.open else []
@@ -58,10 +58,10 @@ class Around:
         if text_follows:
             while keep < len(run) and not run[keep][1]:
                 keep += 1
-        said = "".join(text for text, _ in run[:keep]) if self.shown else ""
+        shown_text = "".join(text for text, _ in run[:keep]) if self.shown else ""
         self.run = []
         self.shown = self.open = self.other = False
-        return said
+        return shown_text
 
     def save(self) -> list[Any]:
         return [self.run, self.shown, self.open, self.other]

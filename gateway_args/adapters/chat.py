@@ -17,14 +17,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from .core import Stream as _Stream
-from .folding import NOT_JSON, broken_ids, judged, parsed, relisted
+from .folding import NOT_JSON, broken_ids, parsed, relisted, validated
 from .framing import DONE, dumps, frame, frames
 from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Logprob, Options, logprob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .core import Said
+    from .core import StreamEvent
 
 _FINISH = ("stop", "tool_calls", "length", "content_filter")
 _CUT = "length"
@@ -47,7 +47,7 @@ class Stream(_Stream):
     # What is appended to `_out` is a delta: all around it is the same in every chunk, and encoded once. Log
     # probabilities stand beside the delta, so they wait in it under a name that no delta has.
 
-    def chunks(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+    def chunks(self, events: Iterable[StreamEvent] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
         chunks = []
         for delta in self._fold(events, logprobs):
             beside = delta.pop(_LOGPROBS, {})
@@ -58,7 +58,7 @@ class Stream(_Stream):
             self._last = None
         return chunks
 
-    def frames(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
+    def frames(self, events: Iterable[StreamEvent] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
         before = self._before
         parts = []
         for delta in self._fold(events, logprobs):
@@ -79,10 +79,10 @@ class Stream(_Stream):
             delta[_LOGPROBS] = {"logprobs": {"content": [logprob(entry) for entry in logprobs], "refusal": None}}
         self._out.append(delta)
 
-    def _thought(self, text: str) -> None:
+    def _reasoning(self, text: str) -> None:
         self._out.append({self.options.reasoning: text})
 
-    def _thought_over(self) -> None:
+    def _reasoning_over(self) -> None:
         pass  # several thoughts are one text here
 
     def _start(self, call: Call) -> None:
@@ -175,10 +175,10 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
     }
 
 
-def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[StreamEvent], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The completion with one choice that these events say."""
     stream = Stream(envelope, options)
-    return fold([*stream.chunks(judged(events)), usage_chunk([stream])])
+    return fold([*stream.chunks(validated(events)), usage_chunk([stream])])
 
 
 def _head(envelope: Envelope) -> Chunk:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NONE: Final[list[Chunk]] = []
-Said = Event | CallOutcome
+StreamEvent = Event | CallOutcome
 """What a parser says, or a guard."""
 
 
@@ -102,7 +102,7 @@ class Stream(ABC):
         self._reason: str | None = None  # the finish reason, while the last chunk waits for `end`
         self._call: Call | None = None
 
-    def chunks(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+    def chunks(self, events: Iterable[StreamEvent] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
         """The chunks that these events cause; the first time also those that open the stream, events or not.
 
         `events` is what one `feed` or `finish` of a parser or a guard returned. `logprobs` has an entry for each token
@@ -110,7 +110,7 @@ class Stream(ABC):
         """
         return self._fold(events, logprobs)
 
-    def frames(self, events: Iterable[Said] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
+    def frames(self, events: Iterable[StreamEvent] = (), *, logprobs: Sequence[Logprob] = ()) -> bytes:
         """The same as server-sent events."""
         return frames(self._fold(events, logprobs))
 
@@ -122,7 +122,7 @@ class Stream(ABC):
             self._conclude(reason)
         return out
 
-    def _fold(self, events: Iterable[Said], logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
+    def _fold(self, events: Iterable[StreamEvent], logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
         if type(events) is not list and (isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable)):
             raise TypeError(f"expected the events of a feed or finish, got {events!r:.80}")
         out = self._out = []
@@ -134,7 +134,7 @@ class Stream(ABC):
         self._run(events)
         return out
 
-    def _run(self, events: Iterable[Said]) -> None:
+    def _run(self, events: Iterable[StreamEvent]) -> None:
         """Take the events in order; what nearly every delta is comes first, for speed."""
         for event in events:
             call = self._call
@@ -165,7 +165,7 @@ class Stream(ABC):
                 self._after_malformed = False
                 if event.text:
                     if kind is Reasoning:
-                        self._thought(event.text)
+                        self._reasoning(event.text)
                     else:
                         if self._around.run or self._around.shown:
                             self._shown_around(text_follows=True)
@@ -173,7 +173,7 @@ class Stream(ABC):
                 continue
             self._take(event)
 
-    def _take(self, event: Said) -> None:
+    def _take(self, event: StreamEvent) -> None:
         if self._finished and not isinstance(event, CallOutcome):
             raise LifecycleError("the stream has finished: an adapter takes nothing after `Finish`")
         match event:
@@ -204,7 +204,7 @@ class Stream(ABC):
             case ReasoningStart():
                 self._shown_around()
             case ReasoningEnd():
-                self._thought_over()
+                self._reasoning_over()
             case Finish():
                 self._finish(event)
             case CallOutcome():
@@ -263,10 +263,10 @@ class Stream(ABC):
     def _text(self, text: str, logprobs: list[Chunk]) -> None: ...
 
     @abstractmethod
-    def _thought(self, text: str) -> None: ...
+    def _reasoning(self, text: str) -> None: ...
 
     @abstractmethod
-    def _thought_over(self) -> None: ...
+    def _reasoning_over(self) -> None: ...
 
     @abstractmethod
     def _start(self, call: Call) -> None: ...
@@ -294,9 +294,9 @@ class Stream(ABC):
         show = "held" if self.options.calls == "complete" else "shown"
         if not self.options.parallel and self._shown:
             show = "withheld"
-        self._call = call = Call(event.index, id, event.name, show, event.judged)
+        self._call = call = Call(event.index, id, event.name, show, event.validated)
         call.refusal = self._verdicts.get(str(event.index)) if self._verdicts else None
-        call.direct = show == "shown" and not call.judged and call.refusal is None
+        call.direct = show == "shown" and not call.validated and call.refusal is None
         if show == "shown":
             self._show(call)
         elif show == "held":
@@ -330,12 +330,12 @@ class Stream(ABC):
                 self._fragment(call, json)
             else:
                 self._held_back(call, CallArguments(call.number, "", ""), json)
-        if call.judged and event.complete and call.refusal is None and str(call.number) not in self._verdicts:
+        if call.validated and event.complete and call.refusal is None and str(call.number) not in self._verdicts:
             call.due = True
         else:
-            self._settle(call, event.complete and call.refusal is None)
+            self._close_call(call, event.complete and call.refusal is None)
 
-    def _settle(self, call: Call, whole: bool) -> None:
+    def _close_call(self, call: Call, whole: bool) -> None:
         """The call is over; `whole` is whether its arguments are and no guard refused them."""
         self._call = None
         if call.show == "held" and whole:
@@ -359,7 +359,7 @@ class Stream(ABC):
 
     # A guard's outcomes.
 
-    def _while_due(self, call: Call, event: Said) -> None:
+    def _while_due(self, call: Call, event: StreamEvent) -> None:
         """An event behind a call that has ended and waits for its outcome: what it says waits too."""
         match event:
             case CallOutcome():
@@ -375,8 +375,13 @@ class Stream(ABC):
         call = self._call
         refusal: Chunk | None = None
         if isinstance(event.outcome, Refused):
-            said = event.outcome
-            refusal = {"code": str(said.code), "path": said.path, "rule": said.rule, "message": said.message}
+            refused = event.outcome
+            refusal = {
+                "code": str(refused.code),
+                "path": refused.path,
+                "rule": refused.rule,
+                "message": refused.message,
+            }
         if call is not None and call.number == event.index:
             call.refusal = call.refusal or refusal
             call.direct = call.direct and refusal is None
@@ -389,7 +394,7 @@ class Stream(ABC):
     def _resolve(self, call: Call, accepted: bool) -> None:
         """The outcome of a call that waited for it; then what came behind it, up to the next one that waits."""
         call.due = False
-        self._settle(call, accepted)
+        self._close_call(call, accepted)
         queue = self._queue
         while queue and not (self._call is not None and self._call.due):
             self._run((queue.popleft(),))
@@ -432,12 +437,12 @@ class Stream(ABC):
 
     def _shown_around(self, *, text_follows: bool = False) -> None:
         """What stands behind malformed text that was shown, and belongs to it, is shown too."""
-        if text := self._around.settled(text_follows=text_follows):
+        if text := self._around.resolved(text_follows=text_follows):
             self._text(text, [])
 
     def _finish(self, event: Finish) -> None:
         if self._call is not None:
-            self._settle(self._call, False)
+            self._close_call(self._call, False)
         self._shown_around()
         self._finished = True
         self._reasoning_tokens = event.reasoning_tokens

@@ -18,32 +18,32 @@ _LONGEST_HEAD: Final = 512
 class InputText:
     """Reads fragments of arguments, each of whole escapes, and gives the text that they hold."""
 
-    __slots__ = ("before", "place")
+    __slots__ = ("before", "state")
 
     def __init__(self) -> None:
-        self.place = "head"
+        self.state = "head"
         self.before: list[str] = []  # what came before the text began; once "other", all of it
 
     def feed(self, fragment: str) -> str:
-        if self.place == "other":
+        if self.state == "other":
             self.before.append(fragment)
             return ""
-        if self.place == "head":
-            said = "".join((*self.before, fragment))
-            head = _HEAD.match(said[:_LONGEST_HEAD])
+        if self.state == "head":
+            joined = "".join((*self.before, fragment))
+            head = _HEAD.match(joined[:_LONGEST_HEAD])
             if head is None:
-                self.before = [said]
-                if len(said) >= _LONGEST_HEAD:
-                    self.place = "other"
+                self.before = [joined]
+                if len(joined) >= _LONGEST_HEAD:
+                    self.state = "other"
                 return ""
-            fragment, self.before = said[head.end() :], []
-            self.place = "text"
-        if self.place == "over":
+            fragment, self.before = joined[head.end() :], []
+            self.state = "text"
+        if self.state == "over":
             return ""
         inside = _INSIDE.match(fragment)
         assert inside is not None
         if inside.end() < len(fragment):
-            self.place = "over"
+            self.state = "over"
         text: str = json.loads(f'"{inside[0]}"', strict=False)
         return text
 
@@ -52,11 +52,11 @@ class InputText:
         return "".join(self.before)
 
     def save(self) -> list[Any]:
-        return [self.place, self.before]
+        return [self.state, self.before]
 
     def load(self, saved: list[Any]) -> None:
         """Take up a state for which `is_state` holds."""
-        self.place, self.before = saved
+        self.state, self.before = saved
 
 
 def is_state(value: object) -> bool:

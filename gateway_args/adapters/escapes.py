@@ -19,8 +19,8 @@ _TAIL = re.compile(rf"(?:{_HIGH})?\\(?:u[0-9a-fA-F]{{0,3}})?\Z|{_HIGH}\Z")
 def split(text: str) -> tuple[str, str]:
     """The text up to its last whole escape or pair, and what waits; `text` begins outside of an escape."""
     if "\\u" not in text:  # only the backslashes at the end matter: an odd number begins an escape
-        whole = text.rstrip("\\")
-        return (text[:-1], "\\") if (len(text) - len(whole)) % 2 else (text, "")
+        stripped = text.rstrip("\\")
+        return (text[:-1], "\\") if (len(text) - len(stripped)) % 2 else (text, "")
     at = text.find("\\")
     while at >= 0:
         if _TAIL.match(text, at):

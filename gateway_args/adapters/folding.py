@@ -11,23 +11,23 @@ from ..events import CallStart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .core import Said
+    from .core import StreamEvent
     from .values import Chunk
 
 _BROKEN: Final = ("incomplete_calls", "refused_calls")
 NOT_JSON: Final = object()
 
 
-def judged(events: Iterable[Said]) -> list[Said]:
+def validated(events: Iterable[StreamEvent]) -> list[StreamEvent]:
     """All events of an output; a call with an outcome among them waits for it, whoever made its `CallStart`."""
-    said = list(events)
-    outcomes = {event.index for event in said if isinstance(event, CallOutcome)}
-    for at, event in enumerate(said):
-        if outcomes and isinstance(event, CallStart) and event.index in outcomes and not event.judged:
-            said[at] = CallStart(
+    out = list(events)
+    outcomes = {event.index for event in out if isinstance(event, CallOutcome)}
+    for at, event in enumerate(out):
+        if outcomes and isinstance(event, CallStart) and event.index in outcomes and not event.validated:
+            out[at] = CallStart(
                 event.index, event.id, event.name, event.declared, event.source, event.tokens, event.id_kind, True
             )
-    return said
+    return out
 
 
 def broken_ids(fields: Mapping[str, Any]) -> set[str]:

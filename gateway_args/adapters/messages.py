@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, ClassVar
 from . import state
 from .core import Stream as _Stream
 from .escapes import replace_lone
-from .folding import broken_ids, judged, relisted
+from .folding import broken_ids, relisted, validated
 from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .core import Said
+    from .core import StreamEvent
 
 PING: Chunk = {"type": "ping"}
 
@@ -77,13 +77,13 @@ class Stream(_Stream):
             self._start_block({"type": "text", "text": ""})
         self._delta({"type": "text_delta", "text": text})
 
-    def _thought(self, text: str) -> None:
+    def _reasoning(self, text: str) -> None:
         if self._block != "thinking":
             signed = {} if self.options.signature is None else {"signature": ""}
             self._start_block({"type": "thinking", "thinking": "", **signed})
         self._delta({"type": "thinking_delta", "thinking": text})
 
-    def _thought_over(self) -> None:
+    def _reasoning_over(self) -> None:
         if self._block == "thinking":
             self._stop_block()
 
@@ -214,10 +214,10 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
     return message | relisted(message, {id: call for id, call in broken.items() if id not in there})
 
 
-def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[StreamEvent], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The message that these events say."""
     stream = Stream(envelope, options)
-    return fold([*stream.chunks(judged(events)), *stream.last()])
+    return fold([*stream.chunks(validated(events)), *stream.last()])
 
 
 def _message(envelope: Envelope) -> Chunk:

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import custom, ids, state
 from .core import Stream as _Stream
-from .folding import broken_ids, judged, relisted
+from .folding import broken_ids, relisted, validated
 from .values import ERROR_MESSAGE, Call, Chunk, Envelope, Options, logprob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .core import Said
+    from .core import StreamEvent
 
 _ITEMS = ("message", "reasoning", "function_call", "custom_tool_call")
 
@@ -93,7 +93,7 @@ class Stream(_Stream):
         )
         self._number += 1
 
-    def _thought(self, text: str) -> None:
+    def _reasoning(self, text: str) -> None:
         item = self._item
         if item is None or item["type"] != "reasoning":
             item = self._add("rs", {"type": "reasoning", "summary": [], "content": []})
@@ -118,7 +118,7 @@ class Stream(_Stream):
             fields = {"summary_index": 0, "delta": text}
             self._grow("response.reasoning_summary_text.delta", item["id"], fields)
 
-    def _thought_over(self) -> None:
+    def _reasoning_over(self) -> None:
         if self._item is not None and self._item["type"] == "reasoning":
             self._done()
 
@@ -179,15 +179,15 @@ class Stream(_Stream):
     def _add(self, prefix: str, fields: Chunk) -> Chunk:
         """Open an item, after the one that is open."""
         self._done()
-        place = f"item/{len(self._output)}"
-        item = {"id": ids.item_id(f"{prefix}_", self.envelope.id, self.choice, place), **fields}
+        where = f"item/{len(self._output)}"
+        item = {"id": ids.item_id(f"{prefix}_", self.envelope.id, self.choice, where), **fields}
         self._item = item
         self._emit("response.output_item.added", output_index=len(self._output), item=item)
         return item
 
     def _grow(self, kind: str, item_id: str, fields: Chunk) -> None:
-        place = {"type": kind, "sequence_number": self._number, "item_id": item_id, "output_index": len(self._output)}
-        self._out.append(place | fields)
+        where = {"type": kind, "sequence_number": self._number, "item_id": item_id, "output_index": len(self._output)}
+        self._out.append(where | fields)
         self._number += 1
 
     def _part(self, what: str, item: Chunk, part: Chunk) -> None:
@@ -212,9 +212,9 @@ class Stream(_Stream):
                 self._part("done", item, _reasoning_text(text))
                 item = {**item, "content": [_reasoning_text(text)]}
                 if self.options.reasoning_summary:
-                    place = {"summary_index": 0}
-                    self._grow("response.reasoning_summary_text.done", item["id"], {**place, "text": text})
-                    part = {**place, "part": _summary_text(text)}
+                    where = {"summary_index": 0}
+                    self._grow("response.reasoning_summary_text.done", item["id"], {**where, "text": text})
+                    part = {**where, "part": _summary_text(text)}
                     self._grow("response.reasoning_summary_part.done", item["id"], part)
                     item["summary"] = [_summary_text(text)]
             case "custom_tool_call":
@@ -294,10 +294,10 @@ def fold(chunks: Iterable[Chunk]) -> Chunk:
     return {**response, "output": kept, **relisted(response, broken)}
 
 
-def whole(events: Iterable[Said], envelope: Envelope, options: Options | None = None) -> Chunk:
+def whole(events: Iterable[StreamEvent], envelope: Envelope, options: Options | None = None) -> Chunk:
     """The response that these events say."""
     stream = Stream(envelope, options)
-    return fold([*stream.chunks(judged(events)), *stream.last()])
+    return fold([*stream.chunks(validated(events)), *stream.last()])
 
 
 def _output_text(text: str, logprobs: Sequence[Chunk] = ()) -> Chunk:

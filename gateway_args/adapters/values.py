@@ -94,10 +94,10 @@ class Call:
     """The call being read.
 
     `number` counts the model's calls, `index` those that the client was shown (-1 before). `show`: "shown" as it grows,
-    "held" until it is whole, or "withheld" from the client. `judged`: a guard's outcome decides it; `due` once it has
-    ended and waits for that. `direct`: its fragments go to the client as they come. `unfit` is an adapter's word that
-    its API cannot show these arguments. `tail` is the beginning of an escape and `closing` the value's end, which wait;
-    `held` the fragments not sent, `source` and `asides` what the model wrote for a held call and what of it was
+    "held" until it is whole, or "withheld" from the client. `validated`: a guard's outcome decides it; `due` once
+    it has ended and waits for that. `direct`: its fragments go to the client as they come. `unfit` is an adapter's word
+    that its API cannot show these arguments. `tail` is the beginning of an escape and `closing` the value's end, which
+    wait; `held` the fragments not sent, `source` and `asides` what the model wrote for a held call and what of it was
     malformed. `refusal` is the guard's.
     """
 
@@ -105,7 +105,7 @@ class Call:
     id: str
     name: str
     show: str
-    judged: bool = False
+    validated: bool = False
     index: int = -1
     direct: bool = False
     due: bool = False

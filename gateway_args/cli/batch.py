@@ -104,10 +104,10 @@ def _log(args: argparse.Namespace, data: bytes) -> int:
     for fault in log.faults:
         print(f"{where}: line {fault.line}: {fault.message}", file=sys.stderr)
     several = len({output.choice for output in log.outputs}) < len(log.outputs)
-    for place, output in enumerate(log.outputs):
-        said = outputs.events_of(way, fmt, output)
-        answer = {"events": [event_as_dict(event) for event in said]} if args.events else fold(said).as_dict()
-        sys.stdout.buffer.write(_encoded({"id": place if several else output.choice, **answer}))
+    for index, output in enumerate(log.outputs):
+        listed = outputs.events_of(way, fmt, output)
+        answer = {"events": [event_as_dict(event) for event in listed]} if args.events else fold(listed).as_dict()
+        sys.stdout.buffer.write(_encoded({"id": index if several else output.choice, **answer}))
     return 1 if log.faults else 0
 
 
@@ -148,11 +148,11 @@ class Batch:
         try:
             row = _row(line, number)
             id = row.get("id")
-            return {"id": id, **self._said(row)}
+            return {"id": id, **self._answer(row)}
         except (UsageError, GatewayArgsError, ValueError) as error:
             return {"id": id, "error": " ".join(str(error).split())}
 
-    def _said(self, row: dict[str, object]) -> dict[str, object]:
+    def _answer(self, row: dict[str, object]) -> dict[str, object]:
         from ..parser import Parser
         from ..reading import Reading
 
@@ -164,8 +164,8 @@ class Batch:
         deltas = _deltas(row)
         reason = _string(row, "finish") if "finish" in row else "stop"
         if self._events:
-            said = [event_as_dict(event) for delta in deltas for event in parser.feed(delta)]
-            return {"events": said + [event_as_dict(event) for event in parser.finish(reason)]}
+            listed = [event_as_dict(event) for delta in deltas for event in parser.feed(delta)]
+            return {"events": listed + [event_as_dict(event) for event in parser.finish(reason)]}
         reading = Reading()
         for delta in deltas:
             for event in parser.feed(delta):

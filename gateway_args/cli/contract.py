@@ -65,12 +65,12 @@ def _reports(args: argparse.Namespace) -> Iterator[Report]:
         contract.oracle.require()
         told = _Progress("contract")
         with ProcessPoolExecutor(jobs) as workers:
-            told.say(f"0/{len(pairs)} formats checked, {jobs} at once")
+            told.show(f"0/{len(pairs)} formats checked, {jobs} at once")
             checked = workers.map(contract.check, *zip(*pairs, strict=True), [chunkings] * len(pairs))
             for number, report in enumerate(checked, start=1):
                 told.clear()
                 yield report
-                told.say(f"{number}/{len(pairs)} formats checked, {jobs} at once")
+                told.show(f"{number}/{len(pairs)} formats checked, {jobs} at once")
         told.clear()
         return
     for name, corpus in pairs:
@@ -126,11 +126,11 @@ class _Progress:
         self._on = sys.stderr.isatty()
 
     def __call__(self, case: Case, number: int, total: int) -> None:
-        self.say(f"{number + 1}/{total} {case.name}")
+        self.show(f"{number + 1}/{total} {case.name}")
 
-    def say(self, said: str) -> None:
+    def show(self, text: str) -> None:
         if self._on:
-            line = f"{self._format} {said}"
+            line = f"{self._format} {text}"
             print(f"\r\x1b[K{line[:78]}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

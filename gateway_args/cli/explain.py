@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         name = "standard input" if args.file == "-" else args.file
         where = name if len(loaded.outputs) == 1 else f"{name}, choice {output.choice}"
         for one in found:
-            line, column = one.place(text)
+            line, column = one.position(text)
             print(f"{where}:{line}:{column}: {one.what}")
             for shown in one.shown(text):
                 print(f"  {shown}")
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
         if not found:
             calls = f"{len(reading.calls)} call{'' if len(reading.calls) == 1 else 's'}"
             print(f"{where}: nothing is malformed ({calls})")
-        said = hint(format, text, reading, way.tools)
-        if said is not None:
-            outputs.note(said)
+        advice = hint(format, text, reading, way.tools)
+        if advice is not None:
+            outputs.note(advice)
         broken = broken or bool(found)
     return 1 if broken else 0

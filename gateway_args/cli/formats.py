@@ -53,10 +53,10 @@ def _list(_: argparse.Namespace) -> int:
         # A narrow terminal has room for two columns; syntaxes and models are what `show` and a pipe say.
         table = Table("format", "what it is", box=None, header_style="bold", pad_edge=False)
         for name, summary, _syntaxes, also, _models in rows:
-            said = Text(summary)
+            cell = Text(summary)
             if also:
-                said.append(f"\nalso {also}", style="dim")
-            table.add_row(Text(name), said)
+                cell.append(f"\nalso {also}", style="dim")
+            table.add_row(Text(name), cell)
         Console(highlight=False).print(table)
     else:
         for row in rows:
@@ -93,8 +93,8 @@ def _show(args: argparse.Namespace) -> int:
         calls = f"  calls: {', '.join(state.calls)}" if state.calls else ""
         print(f"state {state.name} ({state.kind}): {rows or 'no markers'}{calls}")
     for name, syntax in fmt.calls.items():
-        said = ", ".join(f"{key} = {value!r}" for key, value in _set(syntax))
-        print(f"call syntax {name}: {_word(syntax)}" + (f"  ({said})" if said else ""))
+        cell = ", ".join(f"{key} = {value!r}" for key, value in _set(syntax))
+        print(f"call syntax {name}: {_word(syntax)}" + (f"  ({cell})" if cell else ""))
     return 0
 
 
@@ -131,8 +131,8 @@ def _check(args: argparse.Namespace) -> int:
         path = Path(name) if name.endswith(".toml") else catalogue.current().file(name)
         found = lint.check(path)
         for finding in found:
-            place = path.name if finding.line is None else f"{path.name}:{finding.line}"
-            print(f"gateway-args formats: {place}: {finding.problem}", file=sys.stderr)
+            where = path.name if finding.line is None else f"{path.name}:{finding.line}"
+            print(f"gateway-args formats: {where}: {finding.problem}", file=sys.stderr)
         if found:
             status = 2
             continue

@@ -68,11 +68,11 @@ def _write(folder: Path, learned: Learned) -> None:
         print(f"next: gateway-args contract {table} --corpus {corpus}")
 
 
-def _variables(said: list[str]) -> dict[str, Any]:
+def _variables(given: list[str]) -> dict[str, Any]:
     import json
 
     found: dict[str, Any] = {}
-    for entry in said:
+    for entry in given:
         key, equals, value = entry.partition("=")
         if not equals or not key.isidentifier():
             raise UsageError(f"--set {entry}: write KEY=VALUE")

@@ -102,9 +102,9 @@ class Loaded:
     sound: bool
 
 
-def note(said: str) -> None:
+def note(hint: str) -> None:
     """A hint on standard error."""
-    print(f"hint: {' '.join(said.split())}", file=sys.stderr)
+    print(f"hint: {' '.join(hint.split())}", file=sys.stderr)
 
 
 def format_of(args: argparse.Namespace) -> Format:

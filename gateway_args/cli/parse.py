@@ -67,16 +67,16 @@ def run(args: argparse.Namespace) -> int:
         if several and args.shape not in ("json", "case"):
             print(f"choice {output.choice}")
         if args.shape == "json":
-            said = {"choice": output.choice, **reading.as_dict()} if several else reading.as_dict()
-            print(json.dumps(said, indent=1))
+            answer = {"choice": output.choice, **reading.as_dict()} if several else reading.as_dict()
+            print(json.dumps(answer, indent=1))
         elif args.shape == "case":
             print(_case(args, way, fmt, output.text, reason, reading, several, output.choice), end="")
         else:
             _show(args.shape, fmt, steps, events, reading)
-        said_hint = hint(fmt, "".join(text for text, _ in steps), reading, way.tools)
-        if said_hint is not None:
+        hint_shown = hint(fmt, "".join(text for text, _ in steps), reading, way.tools)
+        if hint_shown is not None:
             sys.stdout.flush()
-            outputs.note(said_hint)
+            outputs.note(hint_shown)
     return 0 if loaded.sound else 1
 
 

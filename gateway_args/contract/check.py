@@ -111,8 +111,8 @@ def _row(event: Event) -> Row:
             known = "" if event.declared is not False else ", unknown tool"
             return Row(kind, event.source, f"call {event.index}: {event.name}, id {event.id}{known}")
         case CallArguments():
-            said = "" if event.json == event.source else f", sent as {event.json}"
-            return Row(kind, event.source, f"call {event.index}{said}")
+            shown = "" if event.json == event.source else f", sent as {event.json}"
+            return Row(kind, event.source, f"call {event.index}{shown}")
         case CallEnd():
             return Row(kind, event.source, f"call {event.index}: {'complete' if event.complete else 'not complete'}")
         case Finish():
@@ -126,7 +126,7 @@ def _moved_by_results(maker: Maker, case: Case) -> Iterator[str]:
     if maker.format is None or case.prompt or case.prefill or case.start is not None:
         return
     table = maker.format(case)
-    for where, before, behind in prompts.places(table):
+    for where, before, behind in prompts.positions(table):
         harmless: list[Event] | None = None
         for result in (prompts.HARMLESS, *prompts.quoting(table, case.text, closed=bool(behind))):
             parser = maker.new(replace(case, prompt=before + result + behind), None)
@@ -163,14 +163,14 @@ class _Trial:
         merged = promises.merge((*fed, *finished))
         if self._reference is None:
             self._reference = merged
-            yield from self._judge(merged)
+            yield from self._check_promises(merged)
             yield from self._like_text(merged)
         elif merged != self._reference:
             yield Fault(Promise.INVARIANCE, promises.difference(self._reference, merged, "in one delta"))
-            yield from self._judge(merged)
+            yield from self._check_promises(merged)
         yield from promises.lifecycle(fed, finished, self.case.tool_names)
 
-    def _judge(self, merged: list[Event]) -> Iterator[Fault]:
+    def _check_promises(self, merged: list[Event]) -> Iterator[Fault]:
         yield from promises.conservation(merged, self.stream.output)
         yield from promises.strictness(merged)
         yield from promises.tokens(merged, self.stream.tokens)
@@ -183,9 +183,9 @@ class _Trial:
         stream = self.stream
         if self._text is None or self._text._reference is None or not stream.asserted or stream.bare:
             return
-        said, text = promises.without_tokens(merged), self._text._reference
-        if said != text:
-            yield Fault(Promise.INVARIANCE, promises.difference(text, said, "without token ids"))
+        shown, text = promises.without_tokens(merged), self._text._reference
+        if shown != text:
+            yield Fault(Promise.INVARIANCE, promises.difference(text, shown, "without token ids"))
 
     def _run(self, chunking: Chunking) -> tuple[list[Event], list[Event]]:
         stream = self.stream

@@ -144,8 +144,8 @@ def load(name: str) -> Corpus:
 def beside(table: str | PathLike[str]) -> Path | None:
     """The corpus beside a table's file, `NAME_corpus.toml` or `contract/NAME.toml`; None where there is none."""
     path = Path(table)
-    places = (path.with_name(f"{path.stem}_corpus.toml"), path.parent / "contract" / f"{path.stem}.toml")
-    return next((place for place in places if place.is_file()), None)
+    positions = (path.with_name(f"{path.stem}_corpus.toml"), path.parent / "contract" / f"{path.stem}.toml")
+    return next((position for position in positions if position.is_file()), None)
 
 
 def read(path: str | PathLike[str]) -> Corpus:

@@ -123,20 +123,20 @@ def lifecycle(fed: Iterable[Event], finished: Iterable[Event], tool_names: froze
         yield fault("finish() did not end with Finish")
     elif sum(isinstance(event, Finish) for event in finished) > 1:
         yield fault("Finish came twice")
-    thought, call, calls = False, None, 0
+    in_reasoning, call, calls = False, None, 0
     for event in (*fed, *finished):
         name = type(event).__name__
         match event:
-            case ReasoningStart() if thought or call is not None:
-                yield fault(f"a thought began inside a {'thought' if thought else 'call'}")
-            case ReasoningEnd() if not thought:
+            case ReasoningStart() if in_reasoning or call is not None:
+                yield fault(f"a thought began inside a {'thought' if in_reasoning else 'call'}")
+            case ReasoningEnd() if not in_reasoning:
                 yield fault("ReasoningEnd without a thought")
-            case Reasoning() if not thought:
+            case Reasoning() if not in_reasoning:
                 yield fault("Reasoning outside a thought")
-            case Content() if thought or call is not None:
-                yield fault(f"Content inside a {'thought' if thought else 'call'}")
-            case CallStart() if thought or call is not None:
-                yield fault(f"a call began inside a {'thought' if thought else 'call'}")
+            case Content() if in_reasoning or call is not None:
+                yield fault(f"Content inside a {'thought' if in_reasoning else 'call'}")
+            case CallStart() if in_reasoning or call is not None:
+                yield fault(f"a call began inside a {'thought' if in_reasoning else 'call'}")
             case CallStart() if event.index != calls:
                 yield fault(f"call {calls} has the index {event.index}")
             case CallStart() if not event.id or not event.name:
@@ -145,17 +145,17 @@ def lifecycle(fed: Iterable[Event], finished: Iterable[Event], tool_names: froze
                 yield fault(f"the call of '{event.name}' says declared={event.declared}")
             case CallArguments() | CallEnd() if event.index != call:
                 yield fault(f"{name} for the call {event.index} while {'none' if call is None else call} is open")
-            case Finish() if thought or call is not None:
-                yield fault(f"Finish while a {'thought' if thought else 'call'} is open")
+            case Finish() if in_reasoning or call is not None:
+                yield fault(f"Finish while a {'thought' if in_reasoning else 'call'} is open")
             case Finish() if event.calls != calls:
                 yield fault(f"Finish counts {event.calls} calls of {calls}")
         if empty := _empty(event):
             yield fault(empty)
         match event:
             case ReasoningStart():
-                thought = True
+                in_reasoning = True
             case ReasoningEnd():
-                thought = False
+                in_reasoning = False
             case CallStart():
                 call, calls = event.index, calls + 1
             case CallEnd():
@@ -176,19 +176,19 @@ def _empty(event: Event) -> str | None:
 
 def conservation(merged: Iterable[Event], output: str) -> Iterator[Fault]:
     """Texts and sources joined in order are the output."""
-    said = "".join(
+    shown = "".join(
         event.source
         if isinstance(event, CallStart | CallArguments | CallEnd)
         else "" if isinstance(event, ReasoningStart | ReasoningEnd | Finish) else event.text
         for event in merged
     )  # fmt: skip
-    if said != output:
+    if shown != output:
         at = next(
-            (i for i, (a, b) in enumerate(zip(said, output, strict=False)) if a != b), min(len(said), len(output))
+            (i for i, (a, b) in enumerate(zip(shown, output, strict=False)) if a != b), min(len(shown), len(output))
         )
         yield Fault(
             Promise.CONSERVATION,
-            f"from character {at} the events say {_shown(said[at:])} where the output is {_shown(output[at:])}",
+            f"from character {at} the events say {_shown(shown[at:])} where the output is {_shown(output[at:])}",
         )
 
 
@@ -236,21 +236,21 @@ def reading(merged: Iterable[Event], expect: Expected) -> Iterator[Fault]:
             yield Fault(Promise.READING, f"{what} is {_shown(got)}, and {_shown(want)} was expected")
 
 
-def _compared(said: Reading, expect: Expected) -> Iterator[tuple[str, object, object]]:
-    yield "content", said.content, expect.content
-    yield "reasoning", said.reasoning, expect.reasoning
-    yield "the calls' names", [call.name for call in said.calls], [call.name for call in expect.calls]
-    for number, (call, want) in enumerate(zip(said.calls, expect.calls, strict=False)):
+def _compared(shown: Reading, expect: Expected) -> Iterator[tuple[str, object, object]]:
+    yield "content", shown.content, expect.content
+    yield "reasoning", shown.reasoning, expect.reasoning
+    yield "the calls' names", [call.name for call in shown.calls], [call.name for call in expect.calls]
+    for number, (call, want) in enumerate(zip(shown.calls, expect.calls, strict=False)):
         yield f"arguments of call {number}", call.arguments, want.arguments
         yield f"complete of call {number}", call.complete, want.complete
         if want.id is not None:
             yield f"id of call {number}", call.id, want.id
         if want.declared is not None:
             yield f"declared of call {number}", call.declared, want.declared
-    yield "the finish reason", said.finish.reason if said.finish else None, expect.finish
-    yield "malformed", [(aside.text, str(aside.why)) for aside in said.malformed], list(expect.malformed)
+    yield "the finish reason", shown.finish.reason if shown.finish else None, expect.finish
+    yield "malformed", [(aside.text, str(aside.why)) for aside in shown.malformed], list(expect.malformed)
     if expect.dropped is not None:
-        yield "dropped", [(aside.text, str(aside.why)) for aside in said.dropped], list(expect.dropped)
+        yield "dropped", [(aside.text, str(aside.why)) for aside in shown.dropped], list(expect.dropped)
 
 
 def difference(one: list[Event], other: list[Event], where: str) -> str:
@@ -264,18 +264,18 @@ def difference(one: list[Event], other: list[Event], where: str) -> str:
 
 def without_tokens(merged: Iterable[Event]) -> list[Event]:
     """What these events would be in a stream without token ids: no counts, no tokens of no width."""
-    said: list[Event] = []
+    shown: list[Event] = []
     for event in merged:
         match event:
             case Dropped(text="", why=Why.CONTROL) | Content(text=""):
                 continue
             case Finish():
-                said.append(replace(event, reasoning_tokens=None))
+                shown.append(replace(event, reasoning_tokens=None))
             case ReasoningStart() | ReasoningEnd():
-                said.append(event)
+                shown.append(event)
             case _:
-                said.append(replace(event, tokens=None))
-    return merge(said)
+                shown.append(replace(event, tokens=None))
+    return merge(shown)
 
 
 def _shown(value: object) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HARMLESS = "High water at four."
 
 
-def places(format: Format) -> Iterator[tuple[str, str, str]]:
+def positions(format: Format) -> Iterator[tuple[str, str, str]]:
     """Where a result can stand: what that is called, the prompt's text before the result and the text behind it."""
     ends = [marker.text for marker in format.turn_end[:1]]
     for opener in format.turn_openers:
@@ -47,9 +47,9 @@ def quoting(format: Format, output: str, *, closed: bool) -> Iterator[str]:
         for name, target in state.on.items()
         if state.kind == "content" and format.states[target].kind == "reasoning"
     ]
-    said = ["A page.", *texts, output, *reversed(texts), *format.turn_openers]
+    lines = ["A page.", *texts, output, *reversed(texts), *format.turn_openers]
     for last in ([*openers, "hm"], [output[: len(output) // 2]]):
-        text = "\n".join([*said, *last])
+        text = "\n".join([*lines, *last])
         if not closed:
             for word in (*format.turn_openers, *(closer for _, closer in format.results)):
                 text = text.replace(word, "")

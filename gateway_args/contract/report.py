@@ -91,8 +91,8 @@ class Report:
 
     @property
     def summary(self) -> str:
-        said = f"{self.format}: {self.cases - self.broken_cases} of {self.cases} cases hold, {self.runs} runs"
-        return said + (f"; kinds missing: {', '.join(self.missing_kinds)}" if self.missing_kinds else "")
+        line = f"{self.format}: {self.cases - self.broken_cases} of {self.cases} cases hold, {self.runs} runs"
+        return line + (f"; kinds missing: {', '.join(self.missing_kinds)}" if self.missing_kinds else "")
 
     def __str__(self) -> str:
         return "\n".join([*(str(failure) for failure in self.failures), self.summary])

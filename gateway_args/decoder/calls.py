@@ -200,15 +200,15 @@ class ToolDecoders:
         for call in self._calls:
             if call.cut:
                 call.decoder.truncate(ENDED_EARLY)
-        return self._settle(lambda decoder: decoder.finish())
+        return self._end_all(lambda decoder: decoder.finish())
 
     def truncate(self, reason: str) -> list[CallOutcome]:
         """The output just stopped: no call in it can be trusted to be whole."""
-        return self._settle(lambda decoder: decoder.truncate(reason))
+        return self._end_all(lambda decoder: decoder.truncate(reason))
 
     def cancel(self, reason: str) -> list[CallOutcome]:
         """The caller gave the output up."""
-        return self._settle(lambda decoder: decoder.cancel(reason))
+        return self._end_all(lambda decoder: decoder.cancel(reason))
 
     # ------------------------------------------------------------------------------- the state
 
@@ -274,15 +274,15 @@ class ToolDecoders:
         other._due = self._due.copy()
         return other
 
-    def _settle(self, end: Callable[[StreamDecoder[Any]], Outcome[Any]]) -> list[CallOutcome]:
+    def _end_all(self, end: Callable[[StreamDecoder[Any]], Outcome[Any]]) -> list[CallOutcome]:
         for index, call in enumerate(self._calls):
             if not call.told:
                 outcome = end(call.decoder)
                 assert isinstance(outcome, Accepted | Refused)
                 self._tell(index, outcome)
-        settled = list(self._due)
+        out = list(self._due)
         self._due.clear()
-        return settled
+        return out
 
     def _refuse(self, index: int, code: StreamCode | CallCode, message: str) -> None:
         self._tell(index, Refused(code, message, self._calls[index].decoder.offset))

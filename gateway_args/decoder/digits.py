@@ -51,7 +51,9 @@ class DigitRange:
         least = len(self.least)
         sizes = {size, least, least + 1} | (set() if longest is None else {longest - 1, longest})
         return any(
-            self._fits(digits, whole) for whole in sizes if whole >= size and (longest is None or whole <= longest)
+            self._fits(digits, integral)
+            for integral in sizes
+            if integral >= size and (longest is None or integral <= longest)
         )
 
     def _fits(self, digits: bytes, size: int) -> bool:
@@ -71,8 +73,8 @@ def _greatest(bound: float | None, is_open: bool) -> int | None:
     if abs(bound) >= EXACT:
         near = math.nextafter(as_float(bound), math.inf)
         return int(near) if math.isfinite(near) else None
-    whole = math.floor(bound)
-    return whole - 1 if is_open and whole == bound else whole
+    integral = math.floor(bound)
+    return integral - 1 if is_open and integral == bound else integral
 
 
 def _least(bound: float | None, is_open: bool) -> int | None:

@@ -305,7 +305,7 @@ class Grammar:
                     self.kill(branch, f"property {name!r} is out of order")
                 late = min((shape.ranks.get(name, rank) for name in shape.required - frame.seen), default=rank)
                 if late < rank:
-                    first = next(name for name, place in shape.ranks.items() if place == late)
+                    first = next(name for name, order in shape.ranks.items() if order == late)
                     self.kill(branch, f"property {name!r} is out of order: expected {first!r} before it")
                 record.last = rank
         frame.name = name
@@ -376,9 +376,9 @@ class Grammar:
 
     def _unexpected(self, texts: list[bytes]) -> str:
         """What to say of the key or string that is open, where only these may stand."""
-        said = self.text.decode("utf-8", "replace")
+        written = self.text.decode("utf-8", "replace")
         known = [text.decode("utf-8", "replace") for text in texts]
-        return unexpected_property(said, known) if self.is_key else unexpected_text(said, known)
+        return unexpected_property(written, known) if self.is_key else unexpected_text(written, known)
 
     def end_text(self) -> None:
         """A string's closing quote."""
@@ -393,7 +393,7 @@ class Grammar:
 
     def _exact(self, shape: NumberShape) -> bool:
         """Whether the number must be spelled without fraction or exponent: in canonical form every integer is."""
-        return shape.exact or (shape.whole and self.ordered)
+        return shape.exact or (shape.integral and self.ordered)
 
     def _ranges(self, negative: bool) -> list[tuple[DigitRange, NumberShape, Branch]]:
         """The ranges in which the digits of the open number must stay, where it can only be an integer."""
@@ -449,7 +449,7 @@ class Grammar:
         for shape, branch in numbers:
             if shape.excludes(value):
                 self.kill(branch, partial(out_of_range, shape))
-            elif shape.whole and isinstance(value, float) and not value.is_integer():
+            elif shape.integral and isinstance(value, float) and not value.is_integer():
                 self.kill(branch, "expected an integer")
             elif shape.values is not None and as_float(value) not in shape.values:
                 self.kill(branch, partial(unexpected_number, text, shape))

@@ -79,21 +79,21 @@ class Guard:
 
     def feed(self, piece: str | Delta) -> list[Event | CallOutcome]:
         """Reads on. A refusal follows the event that brought it; the piece is read to its end, so nothing is lost."""
-        said = self._follow(self._parser.feed(piece))
-        self.refused = self.refused or any(isinstance(event, CallOutcome) for event in said)
+        out = self._follow(self._parser.feed(piece))
+        self.refused = self.refused or any(isinstance(event, CallOutcome) for event in out)
         if self._transcript is not None:
-            self._transcript.delta(piece, said)
-        return said
+            self._transcript.delta(piece, out)
+        return out
 
     def finish(self, reason: str | None, *, error: Exception | None = None) -> list[Event | CallOutcome]:
         """The stream is over: with the engine's finish reason, or None when it just stopped, perhaps by an `error`.
 
         An engine that ends in an error, or because it was cancelled, has not ended the calls either.
         """
-        settled = finish_reason(reason) not in ("error", "cancelled")
+        whole_output = finish_reason(reason) not in ("error", "cancelled")
         cut = "stopped without a finish reason" if reason is None else f"ended with the reason {reason!r}"
         events = self._follow(self._parser.finish(reason))
-        outcomes = self.decoders.finish() if settled else self.decoders.truncate(f"the engine's stream {cut}")
+        outcomes = self.decoders.finish() if whole_output else self.decoders.truncate(f"the engine's stream {cut}")
         engine = "failed" if error is not None else "stopped" if reason is None else "ended"
         return self._end("finish", reason, events, outcomes, engine, error)
 
@@ -103,15 +103,15 @@ class Guard:
         return self._end("cancel", why, events, self.decoders.cancel(why), "cancelled", error)
 
     def _follow(self, events: list[Event]) -> list[Event | CallOutcome]:
-        said: list[Event | CallOutcome] = []
+        out: list[Event | CallOutcome] = []
         for event in events:
             if isinstance(event, CallStart):
-                event.judged = True  # its outcome follows: an adapter waits for it
-            said.append(event)
+                event.validated = True  # its outcome follows: an adapter waits for it
+            out.append(event)
             outcome = self.decoders.feed(event)
             if outcome is not None:
-                said.append(outcome)
-        return said
+                out.append(outcome)
+        return out
 
     def _end(
         self,
@@ -123,10 +123,10 @@ class Guard:
         error: Exception | None,
     ) -> list[Event | CallOutcome]:
         last = [events.pop()] if events and isinstance(events[-1], Finish) else []
-        said = [*events, *outcomes, *last]
+        out = [*events, *outcomes, *last]
         if self._transcript is not None:
-            self._transcript.end(how, why, said, engine, error)
-        return said
+            self._transcript.end(how, why, out, engine, error)
+        return out
 
     def snapshot(self) -> bytes:
         """The whole state between two deltas, the parser's in it. Format, tools and `call_ids` are given again.
@@ -184,9 +184,9 @@ class Guard:
         return other
 
 
-def refusal_in(said: list[Event | CallOutcome]) -> str:
+def refusal_in(out: list[Event | CallOutcome]) -> str:
     """What to tell an engine that is cancelled: the first refusal."""
-    for event in said:
+    for event in out:
         if isinstance(event, CallOutcome) and isinstance(event.outcome, Refused):
             return f"call {event.index} ({event.name}) was refused: {event.outcome.code}"
     return "refused"
@@ -321,7 +321,7 @@ def _drive(
                 if failure is not None:
                     raise failure
                 return
-            said = core.feed(piece)
+            out = core.feed(piece)
             if core.refused:
                 running = False
                 try:
@@ -330,8 +330,8 @@ def _drive(
                 except Exception as error:
                     failure = error
                 ended = True
-                said += core.cancel(refusal_in(said), error=failure)
-            yield from said
+                out += core.cancel(refusal_in(out), error=failure)
+            yield from out
             if failure is not None:
                 raise failure
             if core.refused:
@@ -372,7 +372,7 @@ async def _drive_async(
                 if failure is not None:
                     raise failure
                 return
-            said = core.feed(piece)
+            out = core.feed(piece)
             if core.refused:
                 running = False
                 try:
@@ -380,8 +380,8 @@ async def _drive_async(
                 except Exception as error:
                     failure = error
                 ended = True
-                said += core.cancel(refusal_in(said), error=failure)
-            for event in said:
+                out += core.cancel(refusal_in(out), error=failure)
+            for event in out:
                 yield event
             if failure is not None:
                 raise failure

@@ -47,12 +47,12 @@ def _kinds(pending: list[tuple[Node, Branch]]) -> str:
 
 def out_of_range(shape: NumberShape) -> str:
     """A number outside the range."""
-    said = []
+    parts = []
     if shape.low is not None:
-        said.append(f"{'above' if shape.low_open else 'of at least'} {_number(shape.low)}")
+        parts.append(f"{'above' if shape.low_open else 'of at least'} {_number(shape.low)}")
     if shape.high is not None:
-        said.append(f"{'below' if shape.high_open else 'of at most'} {_number(shape.high)}")
-    return f"out of range: expected a number {' and '.join(said)}"
+        parts.append(f"{'below' if shape.high_open else 'of at most'} {_number(shape.high)}")
+    return f"out of range: expected a number {' and '.join(parts)}"
 
 
 def unexpected_property(name: str, allowed: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from .bounds import StreamLimits
 from .calls import CallOutcome
 from .compiled import CompiledSchema, compile_schema
 from .settings import TRANSCRIPT, DocumentSetting, Setting, sha256
-from .transcript import Output, document_said, link, read_piece, said_of, written
+from .transcript import Output, document_events, events_record, link, read_piece, written
 
 if TYPE_CHECKING:
     from ..events import Event
@@ -142,17 +142,17 @@ class _Document:
         self._decoder = decoder
 
     def feed(self, piece: Any) -> list[Event | CallOutcome]:
-        return document_said(self._decoder.push(piece))
+        return document_events(self._decoder.push(piece))
 
     def end(self, how: str, why: Any) -> list[Event | CallOutcome]:
         decoder = self._decoder
         match how:
             case "finish":
-                return document_said(decoder.finish())
+                return document_events(decoder.finish())
             case "cancel":
-                return document_said(decoder.cancel(why))
+                return document_events(decoder.cancel(why))
             case "truncate":
-                return document_said(decoder.truncate(why))
+                return document_events(decoder.truncate(why))
             case _:  # refused by its last delta
                 return []
 
@@ -165,16 +165,16 @@ def _repeat(
     outcomes: list[CallOutcome] = []
     for step in steps:
         if "delta" in step:
-            said = again.feed(read_piece(step["delta"]))
+            emitted = again.feed(read_piece(step["delta"]))
         else:
             how, why = step["end"]
             if isinstance(again, _Document):
-                said = again.end(how, why)
+                emitted = again.end(how, why)
             else:
-                said = again.finish(why) if how == "finish" else again.cancel(why)
-        events += len(said)
-        outcomes += [event for event in said if isinstance(event, CallOutcome)]
-        now = said_of(said, output)
+                emitted = again.finish(why) if how == "finish" else again.cancel(why)
+        events += len(emitted)
+        outcomes += [event for event in emitted if isinstance(event, CallOutcome)]
+        now = events_record(emitted, output)
         where = "the end" if "end" in step else f"delta {step['n']}"
         if now["events"] != step.get("events"):
             problems.append(f"{where} brings other events than were recorded")

@@ -82,7 +82,7 @@ class SchemaValidator:
             for group in node.groups:
                 stack += [(part, inner) for inner in self._first(group, part)]
             match part:
-                case float() if node.number is not None and node.number.whole:
+                case float() if node.number is not None and node.number.integral:
                     raise DocumentError("canonical", f"{part!r}: an integer is written without fraction or exponent")
                 case dict() if node.object is not None:
                     stack += _members(part, node.object)
@@ -97,7 +97,7 @@ class SchemaValidator:
         valid = (node for node in group if node.address and self._admits(node, part))
         if not isinstance(part, float):
             return [*valid][:1]
-        return sorted(valid, key=lambda node: node.number is not None and node.number.whole)[:1]
+        return sorted(valid, key=lambda node: node.number is not None and node.number.integral)[:1]
 
     def _admits(self, node: Node, value: Any) -> bool:
         validator = self._branches.get(node.address)

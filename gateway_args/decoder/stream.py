@@ -99,7 +99,7 @@ class StreamDecoder(Generic[T_co]):
         """No more bytes are coming: the whole-document decoder decides on those that came."""
         if self._outcome is not None:
             return self._outcome
-        return self._settled("finish", None, self._finish())
+        return self._decided("finish", None, self._finish())
 
     def _finish(self) -> Accepted[T_co] | Refused:
         try:
@@ -130,15 +130,15 @@ class StreamDecoder(Generic[T_co]):
 
     def cancel(self, reason: str) -> Outcome[T_co]:
         """Gives the stream up; an outcome that is final already stays."""
-        return self._outcome or self._settled("cancel", reason, self._refuse(StreamCode.CANCELLED, reason))
+        return self._outcome or self._decided("cancel", reason, self._refuse(StreamCode.CANCELLED, reason))
 
     def truncate(self, reason: str) -> Outcome[T_co]:
         """The stream stopped without its sender's end: however whole the bytes look, more may have been meant."""
-        return self._outcome or self._settled("truncate", reason, self._refuse(StreamCode.TRUNCATED, reason))
+        return self._outcome or self._decided("truncate", reason, self._refuse(StreamCode.TRUNCATED, reason))
 
-    def _settled(self, how: str, why: str | None, outcome: Accepted[T_co] | Refused) -> Accepted[T_co] | Refused:
+    def _decided(self, how: str, why: str | None, outcome: Accepted[T_co] | Refused) -> Accepted[T_co] | Refused:
         if self._transcript is not None:
-            self._transcript.settled(how, why, outcome)
+            self._transcript.decided(how, why, outcome)
         return outcome
 
     def refuse(self, refused: Refused) -> Accepted[T_co] | Refused:

@@ -62,18 +62,18 @@ class Transcript:
         opening = setting.opening()
         self._line(opening if output is None else {**opening, "output": type(output).__module__.rpartition(".")[2]})
 
-    def delta(self, piece: Piece, said: list[Event | CallOutcome]) -> None:
+    def delta(self, piece: Piece, emitted: list[Event | CallOutcome]) -> None:
         """A delta and what it brought."""
         if self._ended:
             raise LifecycleError("Transcript.delta: the transcript is ended")
         self._count += 1
-        self._line({"n": self._count, "delta": written_piece(piece), **said_of(said, self._output)})
+        self._line({"n": self._count, "delta": written_piece(piece), **events_record(emitted, self._output)})
 
     def end(
         self,
         how: str,
         why: str | None,
-        said: list[Event | CallOutcome],
+        emitted: list[Event | CallOutcome],
         engine: str = "ended",
         error: Exception | None = None,
     ) -> None:
@@ -86,22 +86,22 @@ class Transcript:
             raise LifecycleError("Transcript.end: the transcript is ended")
         self._count += 1
         self._ended = True
-        settlement = {"engine": engine, "error": None if error is None else type(error).__name__}
-        content = {"n": self._count, "end": [how, why], "settlement": settlement}
-        self._line({**content, **said_of(said, self._output)})
+        decision = {"engine": engine, "error": None if error is None else type(error).__name__}
+        content = {"n": self._count, "end": [how, why], "settlement": decision}
+        self._line({**content, **events_record(emitted, self._output)})
 
     def pushed(self, data: bytes | str, outcome: Outcome[Any]) -> None:
         """Bytes of a bare document and what they came to; a refusal ends it."""
         if isinstance(data, str) and SURROGATE.search(data) is not None:  # the halves of a pair are bytes of their own
             data = data.encode("utf-8", "surrogatepass")
-        self.delta(data, document_said(outcome))
+        self.delta(data, document_events(outcome))
         if isinstance(outcome, Refused):
             self.end("refused", None, [], "cancelled")
 
-    def settled(self, how: str, why: str | None, outcome: Outcome[Any]) -> None:
+    def decided(self, how: str, why: str | None, outcome: Outcome[Any]) -> None:
         """The end of a bare document: `finish`, `cancel` or `truncate`."""
         engine = {"finish": "ended", "truncate": "stopped"}.get(how, "cancelled")
-        self.end(how, why, document_said(outcome), engine)
+        self.end(how, why, document_events(outcome), engine)
 
     def state(self) -> list[Any]:
         """Where the transcript stands, for a snapshot."""
@@ -132,7 +132,7 @@ class Transcript:
         self._write(written({**content, "chain": self.chain}) + "\n")
 
 
-def document_said(outcome: Outcome[Any]) -> list[Event | CallOutcome]:
+def document_events(outcome: Outcome[Any]) -> list[Event | CallOutcome]:
     """The outcome of a bare document, in the form of a call's."""
     return [] if isinstance(outcome, Incomplete) else [CallOutcome(0, "", outcome)]
 
@@ -168,11 +168,11 @@ def read_piece(piece: Any) -> Any:
     return Delta("".join(piece["text"]), [Token(*token) for token in piece["tokens"]])
 
 
-def said_of(said: list[Event | CallOutcome], output: Output | None) -> dict[str, Any]:
+def events_record(emitted: list[Event | CallOutcome], output: Output | None) -> dict[str, Any]:
     """The digest of the events, and the outcomes themselves; an accepted value is named by its digest."""
-    events = [[type(event).__name__, *_fields(event)] for event in said if not isinstance(event, CallOutcome)]
+    events = [[type(event).__name__, *_fields(event)] for event in emitted if not isinstance(event, CallOutcome)]
     outcomes: list[list[Any]] = []
-    for event in said:
+    for event in emitted:
         if isinstance(event, CallOutcome):
             outcome = event.outcome
             if isinstance(outcome, Accepted):
@@ -181,7 +181,7 @@ def said_of(said: list[Event | CallOutcome], output: Output | None) -> dict[str,
                 told = [str(outcome.code), outcome.message, outcome.at_byte, outcome.rule, outcome.path]
                 outcomes.append([event.index, event.name, "refused", *told])
     line = {"events": digest(events), "outcomes": outcomes}
-    return line if output is None else {**line, "sent": hashlib.sha256(output.frames(said)).hexdigest()}
+    return line if output is None else {**line, "sent": hashlib.sha256(output.frames(emitted)).hexdigest()}
 
 
 def _digest(value: Any) -> str:

@@ -139,13 +139,13 @@ def _read(fmt: Format, text: str, prompt: str, tools: Tools | None) -> Reading:
 def _telling(fmt: Format) -> list[str]:
     """Markers that prose does not hold: openers of calls and thoughts that look like markup."""
     texts = [text for text, side in fmt.regions.items() if side == "start"]
-    texts += [marker.text for marker in fmt.thought_markers]
+    texts += [marker.text for marker in fmt.reasoning_markers]
     return [text for text in texts if _TELLING.fullmatch(text.strip()) and len(text.strip()) > 4]
 
 
 def _key(reading: Reading, opened: bool) -> str:
-    said = [[call.name, call.arguments] for call in reading.calls]
-    return json.dumps([opened, reading.content.strip(), reading.reasoning.strip(), said])
+    parts = [[call.name, call.arguments] for call in reading.calls]
+    return json.dumps([opened, reading.content.strip(), reading.reasoning.strip(), parts])
 
 
 def _match(group: Sequence[tuple[tuple[int, ...], Format, Reading]], text: str, foreign: set[str]) -> Match:
@@ -155,17 +155,17 @@ def _match(group: Sequence[tuple[tuple[int, ...], Format, Reading]], text: str, 
         marker for _, one, _ in ordered for marker, side in one.regions.items() if side == "start" and marker in text
     ]
     names = ", ".join(dict.fromkeys(call.name for call in reading.calls))
-    said = [f"{len(reading.calls)} call{'s' * (len(reading.calls) > 1)} ({_short(names)}), no malformed text"]
+    parts = [f"{len(reading.calls)} call{'s' * (len(reading.calls) > 1)} ({_short(names)}), no malformed text"]
     if own:
-        said.append(f"opened by {_short(max(own, key=len))!r}")
+        parts.append(f"opened by {_short(max(own, key=len))!r}")
     else:
-        said.append("no marker says so: an object that looks like a call")
+        parts.append("no marker says so: an object that looks like a call")
     if score[0]:
-        said.append("the prompt has its turn opener")
+        parts.append("the prompt has its turn opener")
     left = sorted(marker for marker in foreign if marker in reading.content)
     if left:
-        said.append(f"but {_short(left[-1])!r}, another table's marker, stays in the content")
-    return Match(tuple(entry[1].name for entry in ordered), reading, "; ".join(said), bool(own))
+        parts.append(f"but {_short(left[-1])!r}, another table's marker, stays in the content")
+    return Match(tuple(entry[1].name for entry in ordered), reading, "; ".join(parts), bool(own))
 
 
 def _skipped(known: Sequence[Format], text: str, uses: Counter[str], tools: Tools | None) -> tuple[Skipped, ...]:

@@ -52,7 +52,7 @@ class Break:
     """What could have stood there; "" where nothing can be said."""
     policy: Policy
 
-    def place(self, text: str) -> tuple[int, int]:
+    def position(self, text: str) -> tuple[int, int]:
         """Line and column of the offset, from 1."""
         before = text[: self.offset]
         return before.count("\n") + 1, self.offset - (before.rfind("\n") + 1) + 1
@@ -108,8 +108,8 @@ def _breaks(format: Format, events: Sequence[Event]) -> Iterator[Break]:
             case CallEnd():
                 if not event.complete and not broken:
                     name = call.name if call else ""
-                    said = f"the call {name} ends before its arguments are whole"
-                    yield Break(at, said, _next(acceptor), policies.INCOMPLETE)
+                    message = f"the call {name} ends before its arguments are whole"
+                    yield Break(at, message, _next(acceptor), policies.INCOMPLETE)
                 at += len(event.source)
                 call = None
             case _:
@@ -145,11 +145,11 @@ def _malformed(format: Format, event: Malformed, at: int, call: CallStart | None
 
 def _unconfirmed(openers: Sequence[str], content: str, at: int) -> Iterator[Break]:
     """The first call opener that stayed text: it looks like a call and is none."""
-    found = [(place, -len(text), text) for text in openers if (place := content.find(text)) >= 0]
+    found = [(position, -len(text), text) for text in openers if (position := content.find(text)) >= 0]
     if found:
-        place, _, text = min(found)
+        position, _, text = min(found)
         what = f"{text!r} is text here, it opens no call"
-        yield Break(at + place, what, "behind it what a call begins with", policies.OPENER)
+        yield Break(at + position, what, "behind it what a call begins with", policies.OPENER)
 
 
 def _next(acceptor: Acceptor) -> str:

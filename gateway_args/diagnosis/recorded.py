@@ -56,11 +56,11 @@ class Output:
 
         An engine may hold back what comes last (a stop string), so a beginning of the text is enough.
         """
-        said = self.text.strip()
+        given = self.text.strip()
         for skip in (False, True):
             decoder = TokenDecoder(vocabulary, skip_special=skip)
             made = [*(decoder.feed(ids).text for _, ids in self.deltas if ids), decoder.finish().text]
-            if "".join(made).strip().startswith(said):
+            if "".join(made).strip().startswith(given):
                 return False
         return True
 
@@ -84,14 +84,14 @@ def recorded(data: bytes) -> Recorded | None:
     from .. import engines
     from ..engines import Fault, FaultKind
 
-    said = engines.read(data)
-    first = next((item for item in said if not isinstance(item, Fault) or item.kind is not FaultKind.NO_FINISH), None)
+    given = engines.read(data)
+    first = next((item for item in given if not isinstance(item, Fault) or item.kind is not FaultKind.NO_FINISH), None)
     if first is None or (isinstance(first, Fault) and first.kind is not FaultKind.ENGINE_ERROR):
         return None
     if isinstance(first, Fault) and not data.lstrip().startswith(_STARTS[:5]):
         return None  # `{"error": …}` alone may be what a model wrote
-    steps = [item for item in said if not isinstance(item, Fault)]
-    return Recorded(list(_outputs(steps)), [item for item in said if isinstance(item, Fault)])
+    steps = [item for item in given if not isinstance(item, Fault)]
+    return Recorded(list(_outputs(steps)), [item for item in given if isinstance(item, Fault)])
 
 
 def _outputs(steps: Sequence[Step]) -> Iterator[Output]:

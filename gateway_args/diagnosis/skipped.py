@@ -192,8 +192,8 @@ def _patterns(syntax: Syntax) -> Iterator[str]:
 
 def _expression(pattern: str) -> str:
     parts = _PLACE.split(pattern)
-    said = "".join(_PLACES.get(part, "") if at % 2 else re.escape(part) for at, part in enumerate(parts))
-    return said if parts[0] else r"(?<![\w.\-])" + said
+    spelled = "".join(_PLACES.get(part, "") if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    return spelled if parts[0] else r"(?<![\w.\-])" + spelled
 
 
 def _object(format: Format, text: str) -> Found | None:

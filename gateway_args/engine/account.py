@@ -228,7 +228,7 @@ class Account(State):
         """The unaccounted text up to `end`, which the caller's one event now accounts for."""
         if self.controls and (end > self.mark or self.parked):
             self.flush_controls()
-        return self._settled(self._gather(end))
+        return self._normalised(self._gather(end))
 
     def _gather(self, end: int) -> str:
         text = self.text[self.mark : end]
@@ -256,7 +256,7 @@ class Account(State):
         cuts.append(size)
         return [text[cuts[n] : cuts[n + 1]] for n in range(len(cuts) - 1)]
 
-    def _settled(self, text: str) -> str:
+    def _normalised(self, text: str) -> str:
         """This text is accounted for: what an event shows of it."""
         start = self.done
         self.done += len(text)
@@ -267,10 +267,10 @@ class Account(State):
             start += cut
         zero = self.zero
         if zero is not None:
-            said = self._restored(text, start)
+            restored = self._restored(text, start)
             if zero:
                 zero.difference_update(start + match.start() for match in PRIVATE.finditer(text))
-            return said
+            return restored
         return text
 
     def count(self) -> int | None:
@@ -314,7 +314,7 @@ class Account(State):
         for stretch in self._stretches(end):
             if self.controls:
                 self.flush_controls()
-            text = self._settled(stretch)
+            text = self._normalised(stretch)
             tokens = self.count()
             if text or tokens:
                 if self.in_reasoning and tokens and why is not Why.MARKER:
@@ -335,7 +335,7 @@ class Account(State):
         for stretch in self._stretches(end):
             if self.controls:
                 self.flush_controls()
-            text = self._settled(stretch)
+            text = self._normalised(stretch)
             tokens = self.count()
             if text or tokens:
                 if kind == "reasoning":
@@ -409,7 +409,7 @@ class Account(State):
 
     def release_lead(self) -> None:
         """The tentative call is one: account for what stood before it, white space or a separator."""
-        text = self._settled(self.lead)
+        text = self._normalised(self.lead)
         self.lead = ""
         tokens = self.count()
         if text or tokens:
@@ -420,7 +420,7 @@ class Account(State):
             for stretch in self._stretches(end):
                 if stretch:
                     self.flush_controls()
-                    self.out.append(CallArguments(self.calls - 1, stretch, self._settled(stretch), self.count()))
+                    self.out.append(CallArguments(self.calls - 1, stretch, self._normalised(stretch), self.count()))
             return
         source = self._take(end)
         self.out.append(CallArguments(self.calls - 1, json, source, self.count()))
@@ -464,7 +464,7 @@ class Account(State):
             source = text[:size]
         self.pos = self.mark = 0
         if self.debt or self.zero is not None:
-            source = self._settled(source)
+            source = self._normalised(source)
         else:
             self.done += size
         self.out.append(CallArguments(self.calls - 1, json, source, None if self.starts is None else self.count()))

@@ -80,9 +80,9 @@ def load(engine: Engine, state: dict[str, Any], tools: Tools | None, *, with_ids
     account.unnamed = starting[len(starting) - unnamed :]
 
 
-def _require(sound: bool, place: str) -> None:
+def _require(sound: bool, position: str) -> None:
     if not sound:
-        raise ValueError(place)
+        raise ValueError(position)
 
 
 def _known(engine: Engine, text: str) -> None:
@@ -99,7 +99,7 @@ _KINDS: Final[dict[str, Any]] = {
     )
 }  # fmt: skip
 _INTEGERS: Final = ("index", "tokens")
-_FLAGS: Final = ("complete", "declared", "judged")
+_FLAGS: Final = ("complete", "declared", "validated")
 
 
 def _values(event: Event) -> list[object]:
@@ -110,15 +110,15 @@ def _event(row: list[Any]) -> Event:
     """An event that was not handed out yet: `call_ids` raised."""
     name, *values = row
     kind = _KINDS[name]
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for field, value in zip(fields(kind), values, strict=True):
         expected = int if field.name in _INTEGERS else bool if field.name in _FLAGS else str
         none = field.name in ("tokens", "declared", "id_kind")
         _require(type(value) is expected or (none and value is None), f"out: {name}.{field.name}")
-        said[field.name] = value
-    if "why" in said:
-        said["why"] = Why(said["why"])
-    if said.get("id_kind") is not None:
-        said["id_kind"] = IdKind(said["id_kind"])
-    event: Event = kind(**said)
+        given[field.name] = value
+    if "why" in given:
+        given["why"] = Why(given["why"])
+    if given.get("id_kind") is not None:
+        given["id_kind"] = IdKind(given["id_kind"])
+    event: Event = kind(**given)
     return event

@@ -127,29 +127,29 @@ class Reader:
                 found.append(Fault(FaultKind.SHAPE, event.line, "expected an object"))
         return found
 
-    def _object(self, said: Mapping[str, Any], line: int, found: list[Step | Fault]) -> None:
-        error = error_of(said)
+    def _object(self, body: Mapping[str, Any], line: int, found: list[Step | Fault]) -> None:
+        error = error_of(body)
         if error is not None:
             self._failed = True
             message, status = error
             found.append(Fault(FaultKind.ENGINE_ERROR, line, message, status))
             return
         try:
-            for step in self._shape(said)(said, self._memory):
+            for step in self._shape(body)(body, self._memory):
                 self._track(step)
                 found.append(step)
         except ShapeError as fault:
             found.append(Fault(FaultKind.SHAPE, line, str(fault)))
 
-    def _shape(self, said: Mapping[str, Any]) -> Shape:
+    def _shape(self, body: Mapping[str, Any]) -> Shape:
         if self._wire is not None:
             return self._wire.shape
-        known = shape_of(said)
+        known = shape_of(body)
         if known is not None:
             endpoint, shape = known
             self._wire = Wire(endpoint, shape, tells_finish=shape is not triton_generate)
             return shape
-        if isinstance(said.get("choices"), list):  # a chunk of usage alone: both endpoints have it
+        if isinstance(body.get("choices"), list):  # a chunk of usage alone: both endpoints have it
             return openai_completions
         raise ShapeError("an object that no known engine sends")
 

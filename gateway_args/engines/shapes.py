@@ -46,9 +46,9 @@ MAX_CHOICES: Final = 1024
 _TAIL: Final = 64
 
 
-def openai_completions(said: Object, memory: Memory) -> Iterator[Step]:
+def openai_completions(body: Object, memory: Memory) -> Iterator[Step]:
     """`/v1/completions`, streamed or whole."""
-    for choice in _choices(said):
+    for choice in _choices(body):
         yield Step(
             choice=_index(choice),
             text=_text(choice, "text"),
@@ -56,14 +56,14 @@ def openai_completions(said: Object, memory: Memory) -> Iterator[Step]:
             logprobs=_logprobs(choice.get("logprobs")),
             finish=_finish(choice),
             stopped_by=_stopped_by(choice),
-            prompt=_ids(choice.get("prompt_token_ids")) or _ids(said.get("prompt_token_ids")),
+            prompt=_ids(choice.get("prompt_token_ids")) or _ids(body.get("prompt_token_ids")),
         )
-    yield from _usage_step(said)
+    yield from _usage_step(body)
 
 
-def openai_chat(said: Object, memory: Memory) -> Iterator[Step]:
+def openai_chat(body: Object, memory: Memory) -> Iterator[Step]:
     """`/v1/chat/completions`, streamed or whole."""
-    for choice in _choices(said):
+    for choice in _choices(body):
         delta = choice.get("delta", choice.get("message"))
         if not isinstance(delta, Mapping):
             raise ShapeError("choices: a choice without delta or message")
@@ -78,22 +78,22 @@ def openai_chat(said: Object, memory: Memory) -> Iterator[Step]:
             stopped_by=_stopped_by(choice),
             reasoning=reasoning if isinstance(reasoning, str) else "",
             calls=tuple(call for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else (),
-            prompt=_ids(said.get("prompt_token_ids")),
+            prompt=_ids(body.get("prompt_token_ids")),
         )
-    yield from _usage_step(said)
+    yield from _usage_step(body)
 
 
-def sglang_generate(said: Object, memory: Memory) -> Iterator[Step]:
+def sglang_generate(body: Object, memory: Memory) -> Iterator[Step]:
     """SGLang's `/generate`: cumulative text by default, new text alone with its option for that.
 
     Which of the two it is, the ids tell: cumulative ones are as many as the completion's tokens. Without ids the text
     of the second event decides: it begins with the first's, or it does not.
     """
-    meta = said.get("meta_info")
+    meta = body.get("meta_info")
     if not isinstance(meta, Mapping):
         raise ShapeError("meta_info: expected an object")
-    text, index = _text(said, "text"), _index(said)
-    ids = _ids(said.get("output_ids"))
+    text, index = _text(body, "text"), _index(body)
+    ids = _ids(body.get("output_ids"))
     spent = meta.get("completion_tokens")
     if index not in memory.choices and len(memory.choices) >= MAX_CHOICES:
         raise ShapeError(f"index: more than {MAX_CHOICES} choices")
@@ -132,31 +132,31 @@ def sglang_generate(said: Object, memory: Memory) -> Iterator[Step]:
     )
 
 
-def llama_completion(said: Object, memory: Memory) -> Iterator[Step]:
+def llama_completion(body: Object, memory: Memory) -> Iterator[Step]:
     """llama.cpp's `/completion`, streamed or whole; its last event alone has `stop: true`."""
-    if "content" not in said and "prompt_progress" in said:
+    if "content" not in body and "prompt_progress" in body:
         return
-    text = _text(said, "content")
+    text = _text(body, "content")
     finish = usage = None
-    word = said.get("stopping_word")
-    if said.get("stop") is True:
-        kind = said.get("stop_type")
+    word = body.get("stopping_word")
+    if body.get("stop") is True:
+        kind = body.get("stop_type")
         if kind is None:  # before it had a stop type
             flags = {"stopped_limit": "limit", "stopped_word": "word", "stopped_eos": "eos"}
-            kind = next((name for flag, name in flags.items() if said.get(flag) is True), "none")
+            kind = next((name for flag, name in flags.items() if body.get(flag) is True), "none")
         finish = {"eos": "stop", "word": "stop", "limit": "length"}.get(str(kind), "error")
-        timings = said.get("timings")
+        timings = body.get("timings")
         cached = _count(timings.get("cache_n")) if isinstance(timings, Mapping) else None
         usage = Usage(
-            prompt_tokens=_count(said.get("tokens_evaluated")) or 0,
+            prompt_tokens=_count(body.get("tokens_evaluated")) or 0,
             cached_tokens=cached or 0,
-            completion_tokens=_count(said.get("tokens_predicted")),
+            completion_tokens=_count(body.get("tokens_predicted")),
         )
-    told = said.get("completion_probabilities", said.get("probs"))
+    told = body.get("completion_probabilities", body.get("probs"))
     yield Step(
-        choice=_index(said),
+        choice=_index(body),
         text=text,
-        tokens=_ids(said.get("tokens")) or None,
+        tokens=_ids(body.get("tokens")) or None,
         logprobs=tuple(_chat_logprobs(told)),
         finish=finish,
         stopped_by=word if finish and isinstance(word, str) and word else None,
@@ -164,47 +164,47 @@ def llama_completion(said: Object, memory: Memory) -> Iterator[Step]:
     )
 
 
-def triton_generate(said: Object, memory: Memory) -> Iterator[Step]:
+def triton_generate(body: Object, memory: Memory) -> Iterator[Step]:
     """Triton's `generate_stream` for TensorRT-LLM: text alone, or text and a finish reason where it is asked for."""
-    text = said.get("text_output")
+    text = body.get("text_output")
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "".join(text)
     if not isinstance(text, str):
         raise ShapeError("text_output: expected a string")
-    finish = said.get("finish_reason")
+    finish = body.get("finish_reason")
     yield Step(
-        choice=said["sequence_index"] if isinstance(said.get("sequence_index"), int) else 0,
+        choice=body["sequence_index"] if isinstance(body.get("sequence_index"), int) else 0,
         text=text,
-        tokens=_ids(said.get("output_ids")),
+        tokens=_ids(body.get("output_ids")),
         finish=finish if isinstance(finish, str) and finish not in ("", "not_finished") else None,
     )
 
 
-def shape_of(said: Object) -> tuple[str, Shape] | None:
+def shape_of(body: Object) -> tuple[str, Shape] | None:
     """The endpoint that sends such an object, by the keys that only it has; for logs whose origin is not known."""
-    if "meta_info" in said:
+    if "meta_info" in body:
         return "native", sglang_generate
-    if "text_output" in said:
+    if "text_output" in body:
         return "native", triton_generate
-    choices = said.get("choices")
+    choices = body.get("choices")
     if isinstance(choices, list):
         if any(isinstance(choice, Mapping) and ("delta" in choice or "message" in choice) for choice in choices):
             return "chat", openai_chat
         if any(isinstance(choice, Mapping) and "text" in choice for choice in choices):
             return "completions", openai_completions
         return None
-    if "prompt_progress" in said or ("content" in said and ("stop" in said or "tokens_predicted" in said)):
+    if "prompt_progress" in body or ("content" in body and ("stop" in body or "tokens_predicted" in body)):
         return "native", llama_completion
     return None
 
 
-def error_of(said: Object) -> tuple[str, int | None] | None:
+def error_of(body: Object) -> tuple[str, int | None] | None:
     """The message and status of an engine's error, in the shapes that engines have for it."""
-    told = said.get("error")
-    if told is None and said.get("object") == "error":
-        told = said
-    if told is None and "choices" not in said and isinstance(said.get("code"), int) and "message" in said:
-        told = said  # llama.cpp's `error:` field
+    told = body.get("error")
+    if told is None and body.get("object") == "error":
+        told = body
+    if told is None and "choices" not in body and isinstance(body.get("code"), int) and "message" in body:
+        told = body  # llama.cpp's `error:` field
     if told is None or told is False:
         return None
     if isinstance(told, Mapping):
@@ -217,22 +217,22 @@ def error_of(said: Object) -> tuple[str, int | None] | None:
 # ---- fields
 
 
-def _choices(said: Object) -> list[Object]:
-    choices = said.get("choices")
+def _choices(body: Object) -> list[Object]:
+    choices = body.get("choices")
     if not isinstance(choices, list) or not all(isinstance(choice, Mapping) for choice in choices):
         raise ShapeError("choices: expected a list of objects")
     return choices
 
 
-def _index(said: Object) -> int:
-    index = said.get("index", 0)
+def _index(body: Object) -> int:
+    index = body.get("index", 0)
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < MAX_CHOICES:
         return index
     raise ShapeError(f"index: expected an integer of 0 to {MAX_CHOICES - 1}")
 
 
-def _text(said: Object, key: str) -> str:
-    text = said.get(key)
+def _text(body: Object, key: str) -> str:
+    text = body.get(key)
     if text is None:
         return ""
     if isinstance(text, list):  # content parts
@@ -269,8 +269,8 @@ def _stopped_by(choice: Object) -> str | int | None:
     return None
 
 
-def _usage_step(said: Object) -> Iterator[Step]:
-    usage = said.get("usage")
+def _usage_step(body: Object) -> Iterator[Step]:
+    usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return
     prompt, spent = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")

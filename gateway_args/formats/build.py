@@ -140,19 +140,19 @@ class _Builder:
         table = self.table(path, value)
         kinds = {"text": str, "token": bool, "certain": bool, "before": str, "after": str}
         self.keys(path, table, kinds)
-        said = self.values(path, table, kinds)
+        given = self.values(path, table, kinds)
         for key in ("before", "after"):
-            if said.get(key, "").strip(SPACE):
+            if given.get(key, "").strip(SPACE):
                 self.note(f"{path}.{key}", "layout is white space only")
-        text = said.get("text", table.get("text", ""))
+        text = given.get("text", table.get("text", ""))
         if text == "":
             self.fail(f"{path}.text", "a marker needs a text that is not empty")
-        if "text" not in said:
+        if "text" not in given:
             raise _Wrong
         if not text.strip(SPACE):
             self.fail(f"{path}.text", "a marker of white space only; say it as layout (before, after)")
         self.length(f"{path}.text", text)
-        return Marker(name, **said)
+        return Marker(name, **given)
 
     def length(self, path: str, text: str) -> None:
         if len(text) > MAX_TEXT:
@@ -194,14 +194,14 @@ class _Builder:
             "unclosed": bool,
         }
         self.keys(path, table, [*kinds, "on"])
-        said = self.values(path, table, kinds)
+        given = self.values(path, table, kinds)
         on = self.table(f"{path}.on", table.get("on", {}))
         on = {marker: self.value(f"{path}.on.{marker}", target, str) for marker, target in on.items()}
         if "kind" not in table:
             self.fail(f"{path}.kind", "a state needs a kind: 'content', 'reasoning', 'wrapper' or 'call'")
-        if said.keys() != table.keys() & kinds.keys():
+        if given.keys() != table.keys() & kinds.keys():
             raise _Wrong
-        return State(name, on=types.MappingProxyType(on), **said)
+        return State(name, on=types.MappingProxyType(on), **given)
 
     def syntax(self, name: str, value: Any) -> Syntax:
         path = f"calls.{name}"
@@ -215,22 +215,22 @@ class _Builder:
         hints = parameter_types(kind)
         known = {field.name: hints[field.name] for field in fields(kind)}  # type: ignore[arg-type]
         self.keys(path, table, ["syntax", *known])
-        said = self.values(path, table, known)
+        given = self.values(path, table, known)
         for field in fields(kind):  # type: ignore[arg-type]
             if field.default is MISSING and field.name not in table:
                 self.note(f"{path}.{field.name}", "missing")
-        for n, pattern in enumerate(said.get("header", ())):
+        for n, pattern in enumerate(given.get("header", ())):
             problem = header_problem(pattern)
             if problem:
                 self.note(f"{path}.header[{n}]", problem)
-        for key, item in said.items():
+        for key, item in given.items():
             for n, text in enumerate(item if isinstance(item, tuple) else (item,)):
                 if isinstance(text, str):
                     for literal in _PLACE.split(text):
                         self.length(f"{path}.{key}[{n}]" if isinstance(item, tuple) else f"{path}.{key}", literal)
-        if said.keys() != table.keys() & known.keys() or any(p.path.startswith(f"{path}.") for p in self.problems):
+        if given.keys() != table.keys() & known.keys() or any(p.path.startswith(f"{path}.") for p in self.problems):
             raise _Wrong
-        syntax = kind(**said)
+        syntax = kind(**given)
         fault = syntax.check()
         if fault is not None:
             self.fail(f"{path}.{fault[0]}", fault[1])
@@ -239,23 +239,23 @@ class _Builder:
     def build(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """What the table says, as `Format` takes it; not all there where problems were noted."""
         self.keys("", table, [*_TABLE, *_OTHER_KEYS])
-        said = self.values("", table, _TABLE)
-        said["markers"] = self.parts(table, "markers", lambda name, item: self.marker(f"markers.{name}", name, item))
-        said["calls"] = self.parts(table, "calls", self.syntax)
-        said["states"] = self.parts(table, "states", self.state)
+        given = self.values("", table, _TABLE)
+        given["markers"] = self.parts(table, "markers", lambda name, item: self.marker(f"markers.{name}", name, item))
+        given["calls"] = self.parts(table, "calls", self.syntax)
+        given["states"] = self.parts(table, "states", self.state)
         if not table.get("states"):
             self.note("states", "no state to start in; the first state is where an output starts")
-        self.links(said["markers"], said["states"], said["calls"], table)
+        self.links(given["markers"], given["states"], given["calls"], table)
         if "summary" not in table:
             self.note("summary", "missing; one sentence that says whose format it is")
         with suppress(_Wrong):
-            said["turn_end"] = self.turn_end(table.get("turn_end", []))
+            given["turn_end"] = self.turn_end(table.get("turn_end", []))
         with suppress(_Wrong):
-            said["results"] = self.results(table.get("results", []))
-        markers = [*said["markers"].values(), *said.get("turn_end", ())]
+            given["results"] = self.results(table.get("results", []))
+        markers = [*given["markers"].values(), *given.get("turn_end", ())]
         if len({marker.text for marker in markers if marker.token}) > MAX_TOKENS:
             self.note("markers", f"more than {MAX_TOKENS} markers that are one token")
-        return said
+        return given
 
     def links(
         self,
@@ -306,12 +306,12 @@ class _Builder:
 def build(name: str, table: Mapping[str, Any]) -> Format:
     """The format that this table, as TOML gives it, describes; `FormatError` with the first mistake."""
     builder = _Builder()
-    said = builder.build(table)
+    given = builder.build(table)
     if builder.problems:
         raise FormatError(f"{name}: {builder.problems[0]}")
     for section in _SECTIONS:
-        said[section] = types.MappingProxyType(said[section])
-    return Format(name, **said)
+        given[section] = types.MappingProxyType(given[section])
+    return Format(name, **given)
 
 
 def problems(table: Mapping[str, Any]) -> list[Problem]:

@@ -135,9 +135,9 @@ class _Kept:
                 return kept
         own = _data.folder("formats")
         extra = Path(folder) if folder else None
-        for place in (own, extra):
-            if place is not None and not place.is_dir():
-                raise FormatError(f"{place}: no such folder; {ENVIRONMENT} names it")
+        for directory in (own, extra):
+            if directory is not None and not directory.is_dir():
+                raise FormatError(f"{directory}: no such folder; {ENVIRONMENT} names it")
         listed = os.path.join(folder, "models.toml")
         stamps = stamp(folder), stamp(listed)
         made = Catalogue(own, extra)
@@ -199,8 +199,8 @@ def _entries(file: Path) -> Mapping[str, Mapping[str, list[str]]]:
     """What a `models.toml` says of each table; `FormatError` where it is no list of texts under a known key."""
     if not file.is_file():
         return {}
-    said = toml(file)
-    for table, entry in said.items():
+    given = toml(file)
+    for table, entry in given.items():
         if not isinstance(entry, dict):
             raise FormatError(f"models: {table}: no table; write [{table}] above its aliases and models")
         for key, words in entry.items():
@@ -208,4 +208,4 @@ def _entries(file: Path) -> Mapping[str, Mapping[str, list[str]]]:
                 raise FormatError(f"models: {table}.{key}: unknown key; there are 'aliases', 'models'")
             if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
                 raise FormatError(f"models: {table}.{key}: no list of texts")
-    return said
+    return given

@@ -55,9 +55,9 @@ class ModelIds:
         for owner, name in self._readings(model):
             names = list(_stripped(name))
             if owner:
-                wholes = [f"{owner}/{name}" for name in names]
-                for whole, _, table in self._globs:
-                    if any(map(whole.match, wholes)):
+                candidates = [f"{owner}/{name}" for name in names]
+                for whole_id, _, table in self._globs:
+                    if any(map(whole_id.match, candidates)):
                         return table
             for _, bare, table in self._globs:
                 if bare is not None and any(map(bare.match, names)):

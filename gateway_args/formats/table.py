@@ -88,8 +88,8 @@ class Format:
         import hashlib
         import json
 
-        said = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name not in _FACTS}
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        given = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name not in _FACTS}
+        return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
     @property
     def start(self) -> str:
@@ -144,10 +144,10 @@ class Format:
 
     @cached_property
     def closers(self) -> tuple[Marker, ...]:
-        thoughts = {
+        reasoning = {
             name for state in self.states.values() if state.kind in ("content", "reasoning") for name in state.on
         }
-        return tuple(self.markers[name] for name in sorted(self.closer_names - thoughts))
+        return tuple(self.markers[name] for name in sorted(self.closer_names - reasoning))
 
     @cached_property
     def parents(self) -> Mapping[str, str]:
@@ -175,7 +175,7 @@ class Format:
         return frozenset(self.marker_texts())
 
     @cached_property
-    def thought_markers(self) -> tuple[Marker, ...]:
+    def reasoning_markers(self) -> tuple[Marker, ...]:
         """Markers that open or close a thought."""
         names = {
             name
@@ -186,15 +186,15 @@ class Format:
         return tuple(self.markers[name] for name in sorted(names))
 
     @cached_property
-    def thought_pairs(self) -> tuple[tuple[str, str], ...]:
+    def reasoning_pairs(self) -> tuple[tuple[str, str], ...]:
         """An opener and a closer for each closer of a thought that means nothing in content."""
         texts = [state for state in self.states.values() if state.kind == "content"]
         known = {name for state in texts for name in state.on}
         pairs = []
-        for thought in self.states.values():
-            openers = [name for state in texts for name, target in state.on.items() if target == thought.name]
-            if thought.kind == "reasoning" and openers:
-                closers = [name for name, target in thought.on.items() if self.states[target].kind == "content"]
+        for reasoning_state in self.states.values():
+            openers = [name for state in texts for name, target in state.on.items() if target == reasoning_state.name]
+            if reasoning_state.kind == "reasoning" and openers:
+                closers = [name for name, target in reasoning_state.on.items() if self.states[target].kind == "content"]
                 opener = self.markers[openers[0]].text
                 pairs += [(opener, self.markers[name].text) for name in closers if name not in known]
         return tuple(pairs)
@@ -215,8 +215,10 @@ _FACTS = frozenset({"name", "summary", "source", "verified", "needs_special_toke
 def _plain(value: object) -> object:
     """Data as JSON has it; the order of states and rows is kept, it says where an output starts."""
     if is_dataclass(value):
-        said = [(field, getattr(value, field.name)) for field in fields(value)]  # a new key at its default changes none
-        return [type(value).__name__, *([field.name, _plain(item)] for field, item in said if item != field.default)]
+        given = [
+            (field, getattr(value, field.name)) for field in fields(value)
+        ]  # a new key at its default changes none
+        return [type(value).__name__, *([field.name, _plain(item)] for field, item in given if item != field.default)]
     if isinstance(value, Mapping):
         return [[key, _plain(item)] for key, item in value.items()]
     if isinstance(value, tuple | list):

@@ -40,7 +40,7 @@ def _stretches(format: Format, prompt: str) -> tuple[str, ...]:
     if unclosed >= 0:
         tail = tail[:unclosed]
     if turn < 0:
-        return (_paired(format, _thought_markers(format, tail)),) if unclosed < 0 else ()
+        return (_paired(format, _reasoning_markers(format, tail)),) if unclosed < 0 else ()
     if _ended(format, tail):
         return ()
     tail = _paired(format, tail)
@@ -59,9 +59,9 @@ def _before_results(format: Format, prompt: str) -> str:
     return "" if turn < 0 or _ended(format, head[turn:]) else _paired(format, head[turn:])
 
 
-def _thought_markers(format: Format, text: str) -> str:
+def _reasoning_markers(format: Format, text: str) -> str:
     """The thought markers at the very end of a text, with the white space between and behind them."""
-    texts = [marker.text for marker in format.thought_markers]
+    texts = [marker.text for marker in format.reasoning_markers]
     start = end = len(text)
     while True:
         while end > 0 and text[end - 1] in _SPACE:
@@ -75,7 +75,7 @@ def _thought_markers(format: Format, text: str) -> str:
 def _paired(format: Format, text: str) -> str:
     """The text, with its opener before a thought's closer that the template wrote alone."""
     first = text.lstrip(_SPACE)
-    for opener, closer in format.thought_pairs:
+    for opener, closer in format.reasoning_pairs:
         if first.startswith(closer):
             return opener + first
     return text

@@ -125,8 +125,8 @@ def suppress(format: Format) -> StructuralTag:
     if any(state.kind == "content" and state.calls for state in format.states.values()):
         rest.append("calls without a marker")
     if not barred:
-        said = ", ".join(rest) or "nothing: it has no calls"
-        raise GrammarError(f"{format.name}: no opener can be kept from ordinary text; calls begin with {said}")
+        listed = ", ".join(rest) or "nothing: it has no calls"
+        raise GrammarError(f"{format.name}: no opener can be kept from ordinary text; calls begin with {listed}")
     text = {"type": "any_text", "excludes": list(shortest(barred))}
     return StructuralTag(
         {"type": "structural_tag", "format": text}, tuple(f"still possible: {opener}" for opener in rest)

@@ -33,7 +33,7 @@ class Request(NamedTuple):
     """Text may stand around calls, and there may be none (`auto`)."""
     many: bool
     """More than one call may be written."""
-    thoughts: bool
+    reasoning: bool
     """A thought may be opened."""
     inside: bool
     """The output starts inside a thought, which the prompt opened."""
@@ -49,17 +49,17 @@ class _Row(NamedTuple):
     """What behind it would make it another, longer marker."""
 
 
-class _Place(NamedTuple):
+class _Node(NamedTuple):
     state: str
     phase: int
     held: bool = False
     """Of a section: it holds a call and may be closed. Of a call: it is written."""
 
 
-_START: Final = _Place("", FRESH)
-_END: Final = _Place("", CALLED)
+_START: Final = _Node("", FRESH)
+_END: Final = _Node("", CALLED)
 
-_Edges = dict[_Place, dict[_Place, Node]]
+_Edges = dict[_Node, dict[_Node, Node]]
 
 
 def tree_of(format: Format, calls: Calls, request: Request) -> Node:
@@ -94,55 +94,55 @@ class _Flow:
     def tree(self) -> Node:
         todo = [_START]
         while todo:
-            place = todo.pop()
-            if place in self._edges:
+            node = todo.pop()
+            if node in self._edges:
                 continue
-            out: dict[_Place, list[Node]] = {}
-            for label, target in self._leading_from(place):
+            out: dict[_Node, list[Node]] = {}
+            for label, target in self._leading_from(node):
                 if label != NOTHING:
                     out.setdefault(target, []).append(label)
-            self._edges[place] = {target: choice(labels) for target, labels in out.items()}
+            self._edges[node] = {target: choice(labels) for target, labels in out.items()}
             todo += [target for target in out if target != _END]
         return _folded(self._edges)
 
-    def _place(self, state: str, phase: int, held: bool = False) -> _Place:
+    def _node(self, state: str, phase: int, held: bool = False) -> _Node:
         """The place, with what this request need not know left out."""
         if phase == CALLED and not self._called_counts:
             phase = BEGUN
         if phase == FRESH and not self._bare_start:
             phase = BEGUN
-        return _Place(state, phase, held)
+        return _Node(state, phase, held)
 
-    def _leading_from(self, place: _Place) -> Iterator[tuple[Node, _Place]]:
-        if place == _START:
+    def _leading_from(self, node: _Node) -> Iterator[tuple[Node, _Node]]:
+        if node == _START:
             yield from self._beginning()
             return
-        state = self._format.states[place.state]
+        state = self._format.states[node.state]
         match state.kind:
             case "content":
-                yield from self._from_content(state, place.phase)
+                yield from self._from_content(state, node.phase)
             case "reasoning":
-                yield from self._from_reasoning(state, place.phase)
+                yield from self._from_reasoning(state, node.phase)
             case "wrapper":
-                yield from self._from_section(state, place)
+                yield from self._from_section(state, node)
             case "call":
-                yield from self._closing(state, place.phase)
+                yield from self._closing(state, node.phase)
 
     # ---------------------------------------------------------------------------- where an output starts
 
-    def _beginning(self) -> Iterator[tuple[Node, _Place]]:
+    def _beginning(self) -> Iterator[tuple[Node, _Node]]:
         format = self._format
         if self._request.inside:
-            yield EMPTY, self._place("reasoning", FRESH)
+            yield EMPTY, self._node("reasoning", FRESH)
             return
         start = format.states[format.start]
         if not format.prompt_end:
-            yield EMPTY, self._place(start.name, FRESH)
+            yield EMPTY, self._node(start.name, FRESH)
             return
         for row in self._rows(start):
-            whole = row.stop + row.rest  # the prompt has written how it begins
-            if whole.startswith(format.prompt_end):
-                label = sequence(Literal(whole[len(format.prompt_end) :]), Cut())
+            written = row.stop + row.rest  # the prompt has written how it begins
+            if written.startswith(format.prompt_end):
+                label = sequence(Literal(written[len(format.prompt_end) :]), Cut())
                 yield from self._into(label, row, FRESH)
 
     # ------------------------------------------------------------------------------- markers of a state
@@ -179,7 +179,7 @@ class _Flow:
                     yield _Row(end.text, end.after + text, target)
 
     def _is_asked(self, target: str) -> bool:
-        return self._request.thoughts or self._kind(target) != "reasoning"
+        return self._request.reasoning or self._kind(target) != "reasoning"
 
     def _excludes(self, state: State) -> tuple[str, ...]:
         """The texts that the state's own text may not hold: what would be read as a marker there."""
@@ -192,7 +192,7 @@ class _Flow:
 
     # --------------------------------------------------------------------------------- text and thoughts
 
-    def _from_content(self, state: State, phase: int) -> Iterator[tuple[Node, _Place]]:
+    def _from_content(self, state: State, phase: int) -> Iterator[tuple[Node, _Node]]:
         request = self._request
         text = request.text and state.bare != "whole"
         head = ""
@@ -212,7 +212,7 @@ class _Flow:
             if state.bare == "anywhere":
                 lead = free if text else sequence(SPACE, self._calls.between(state.calls, phase == CALLED), SPACE)
             then = state.then or state.name
-            after = self._place(then, CALLED, held=self._kind(then) == "wrapper")
+            after = self._node(then, CALLED, held=self._kind(then) == "wrapper")
             yield self._calls.bodies(state.calls, request.many, lead), after
         rows = list(self._rows(state))
         plain = {row.stop for row in rows if not row.rest and self._kind(row.target) in ("call", "wrapper")}
@@ -233,7 +233,7 @@ class _Flow:
                 lead, onward = sequence(SPACE, again, Literal(row.stop), Cut()), phase
             yield from self._into(sequence(lead, Literal(row.rest)), row, onward)
 
-    def _from_reasoning(self, state: State, phase: int) -> Iterator[tuple[Node, _Place]]:
+    def _from_reasoning(self, state: State, phase: int) -> Iterator[tuple[Node, _Node]]:
         excludes = self._excludes(state)
         for row in self._rows(state):
             if self._kind(row.target) in ("content", "reasoning") or row.stop in self._ends:
@@ -244,51 +244,51 @@ class _Flow:
     def _may_call(self, phase: int) -> bool:
         return self._request.many or phase != CALLED
 
-    def _into(self, label: Node, row: _Row, phase: int) -> Iterator[tuple[Node, _Place]]:
+    def _into(self, label: Node, row: _Row, phase: int) -> Iterator[tuple[Node, _Node]]:
         """Behind a marker: the state that it leads to, and the call itself where that is a call's."""
         state = self._format.states[row.target]
         if state.kind != "call":
-            yield sequence(label, Cut()), self._place(row.target, phase)
+            yield sequence(label, Cut()), self._node(row.target, phase)
         elif self._may_call(phase):
             body = self._calls.bodies(state.calls, self._request.many, EMPTY, state, row.longer)
-            for closing, place in self._closing(state, CALLED):
-                yield sequence(label, body, closing), place
+            for closing, node in self._closing(state, CALLED):
+                yield sequence(label, body, closing), node
 
-    def _closing(self, state: State, phase: int) -> Iterator[tuple[Node, _Place]]:
+    def _closing(self, state: State, phase: int) -> Iterator[tuple[Node, _Node]]:
         """What may follow a call or a section: its closers, or nothing where the turn's end closes it."""
         if state.kind == "call" and state.then:
-            yield EMPTY, self._place(state.then, phase)
+            yield EMPTY, self._node(state.then, phase)
             return
         named = [name for name in state.on if name in self._format.closer_names]
         own = [name for name in named if name not in self._text_markers]
         for name in named:
             target = state.on[name]
             closer = Literal(self._format.markers[name].text)
-            yield sequence(SPACE, closer, Cut()), self._place(target, phase, held=self._kind(target) == "wrapper")
+            yield sequence(SPACE, closer, Cut()), self._node(target, phase, held=self._kind(target) == "wrapper")
         stops = not own or any(self._format.markers[name].text in self._ends for name in own)
         if state.unclosed or (stops and not self._calls.needs_closer(state.calls)):
             yield SPACE, _END
 
-    def _from_section(self, state: State, place: _Place) -> Iterator[tuple[Node, _Place]]:
+    def _from_section(self, state: State, node: _Node) -> Iterator[tuple[Node, _Node]]:
         for row in self._rows(state):
             kind = self._kind(row.target)
-            if kind == "call" or (kind == "wrapper" and not place.held):
-                yield from self._into(sequence(SPACE, Literal(row.stop + row.rest)), row, place.phase)
-        if place.held:
+            if kind == "call" or (kind == "wrapper" and not node.held):
+                yield from self._into(sequence(SPACE, Literal(row.stop + row.rest)), row, node.phase)
+        if node.held:
             yield from self._closing(state, CALLED)
 
 
-def _folded(edges: Mapping[_Place, Mapping[_Place, Node]]) -> Node:
+def _folded(edges: Mapping[_Node, Mapping[_Node, Node]]) -> Node:
     """The automaton as one tree: place after place is taken out, and what led through it is led past it."""
-    out: _Edges = {place: dict(targets) for place, targets in edges.items()}
-    left = [place for place in out if place != _START]
+    out: _Edges = {node: dict(targets) for node, targets in edges.items()}
+    left = [node for node in out if node != _START]
     while left:
-        left.sort(key=lambda place: (sum(place in targets for targets in out.values()) * len(out[place]), place))
-        place = left.pop(0)
-        onward = out.pop(place)
-        loop = onward.pop(place, None)
+        left.sort(key=lambda node: (sum(node in targets for targets in out.values()) * len(out[node]), node))
+        node = left.pop(0)
+        onward = out.pop(node)
+        loop = onward.pop(node, None)
         for targets in out.values():
-            label = targets.pop(place, None)
+            label = targets.pop(node, None)
             if label is None:
                 continue
             lead = _looped(label, loop)

@@ -95,8 +95,8 @@ class JsonTokens:
         return self._state(acceptor.copy(), _WHOLE_CHARACTER, escape, _MOST_DIGITS.get(acceptor.state[0], 0))
 
     def _state(self, acceptor: Acceptor, pending: tuple[int, int, int], escape: int, digits: int = 0) -> JsonState:
-        place, brackets, _, depth = acceptor.state
-        key = (place, brackets, depth, pending, escape, digits)
+        position, brackets, _, depth = acceptor.state
+        key = (position, brackets, depth, pending, escape, digits)
         found = self._states.get(key)
         if found is None:
             found = self._states[key] = JsonState(self, acceptor, pending, escape, digits)
@@ -129,10 +129,10 @@ class JsonTokens:
             escape = _NO_ESCAPE
         elif not onward.in_escape and escape == _HIGH:
             escape = _PAIR
-        place = onward.state[0]
-        digits = _MOST_DIGITS.get(place, 0)
+        position = onward.state[0]
+        digits = _MOST_DIGITS.get(position, 0)
         if digits:
-            digits = (state.digits if place == acceptor.state[0] else digits) - 1
+            digits = (state.digits if position == acceptor.state[0] else digits) - 1
             if digits < 0:
                 return None
         return self._state(onward, _WHOLE_CHARACTER, escape, digits)
@@ -157,9 +157,9 @@ class JsonTokens:
         """One bit a token, the first in the lowest bit of the first byte: whether it may come next."""
         if state.mask is None:
             closing, opening = self._deepest
-            place, brackets, _, depth = state.acceptor.state
+            position, brackets, _, depth = state.acceptor.state
             room = min(depth - len(brackets), opening)
-            key = (place, brackets[-closing:], room, state.pending, state.escape, min(state.digits, self._longest))
+            key = (position, brackets[-closing:], room, state.pending, state.escape, min(state.digits, self._longest))
             found = self._masks.get(key)
             if found is None:
                 found = self._masks[key] = self._walked(state)

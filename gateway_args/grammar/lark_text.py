@@ -186,12 +186,12 @@ class _Printer:
 
     def _stretch(self, lead: Free | None, run: list[Node]) -> list[str]:
         """The terminal of free text and what follows it directly, or of fixed text and patterns alone."""
-        whole = sequence(*run)
+        joined = sequence(*run)
         if lead is None:
-            if whole == Sequence(()):
+            if joined == Sequence(()):
                 return []
-            pattern = f"/{expression(whole)}/"
-            if can_be_empty(whole):
+            pattern = f"/{expression(joined)}/"
+            if can_be_empty(joined):
                 return [self._terminal(f"{pattern} & /(?s:.+)/", "RUN") + "?"]
             return [self._terminal(pattern, "RUN")]
         text = self._free(lead)
@@ -200,8 +200,8 @@ class _Printer:
             if _overlaps_itself(lead.stop):
                 body += f" & ~/{_ANY}{escaped(lead.stop)}(?s:.+)/"
             return [self._terminal(body, "UNTIL")]
-        if whole != Sequence(()):
-            return [self._terminal(f"{text} /{expression(whole)}/", "TEXT_THEN")]
+        if joined != Sequence(()):
+            return [self._terminal(f"{text} /{expression(joined)}/", "TEXT_THEN")]
         return [self._terminal(f"{text} & /(?s:.+)/", "SOME_TEXT") + "?"]
 
     def _free(self, node: Free) -> str:

@@ -151,8 +151,8 @@ def _is_grammar(node: Node) -> str:
         case Literal() | Pattern() | Cut():
             return "also"
         case Sequence(items) | Choice(items):
-            said = {_is_grammar(item) for item in items}
-            return "" if "" in said else "whole" if "whole" in said else "also"
+            kinds = {_is_grammar(item) for item in items}
+            return "" if "" in kinds else "whole" if "whole" in kinds else "also"
         case Repeat(item):
             return _is_grammar(item)
     return ""

@@ -93,11 +93,11 @@ class Values:
         found = frozenset(_TYPES)
         if isinstance(schema.get("enum"), list):
             found &= {type_of(value) for value in schema["enum"]}
-        said = schema.get("type")
-        if isinstance(said, str):
-            found &= {said, "integer"} if said == "number" else {said}
-        elif isinstance(said, list):
-            found &= {*said, "integer"} if "number" in said else set(said)
+        given = schema.get("type")
+        if isinstance(given, str):
+            found &= {given, "integer"} if given == "number" else {given}
+        elif isinstance(given, list):
+            found &= {*given, "integer"} if "number" in given else set(given)
         for key in ("anyOf", "oneOf"):
             if isinstance(schema.get(key), list):
                 found &= frozenset().union(*(self.types(part) for part in schema[key] if isinstance(part, Mapping)))

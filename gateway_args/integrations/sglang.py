@@ -93,8 +93,8 @@ class GatewayArgsDetector(BaseFormatDetector):  # type: ignore[misc]
 
 
 def _tool(tool: Any) -> dict[str, Any]:
-    said: dict[str, Any] = tool if isinstance(tool, dict) else tool.model_dump()
-    return said
+    given: dict[str, Any] = tool if isinstance(tool, dict) else tool.model_dump()
+    return given
 
 
 def register(registry: dict[str, Any]) -> None:

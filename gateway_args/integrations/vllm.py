@@ -143,13 +143,13 @@ class GatewayArgsToolParser(ToolParser):  # type: ignore[misc, valid-type]
     def _message(self, events: list[Event]) -> Any:
         """The events as one delta, or None where they say nothing."""
         assert self._stream is not None
-        said: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         calls: list[dict[str, Any]] = []
         for chunk in self._stream.chunks(events):
             for choice in chunk.get("choices", ()):
                 for key, value in choice["delta"].items():
                     if key != "tool_calls":
-                        said[key] = said.get(key, "") + value
+                        fields[key] = fields.get(key, "") + value
                         continue
                     for call in value:
                         self._told(call)
@@ -158,8 +158,8 @@ class GatewayArgsToolParser(ToolParser):  # type: ignore[misc, valid-type]
                         else:
                             calls.append({**call, "function": dict(call["function"])})
         if calls:
-            said["tool_calls"] = calls
-        return DeltaMessage(**said) if said else None
+            fields["tool_calls"] = calls
+        return DeltaMessage(**fields) if fields else None
 
     def _told(self, call: dict[str, Any]) -> None:
         """Keep what vLLM looks at to see whether calls were made, and that nothing of them is missing."""
@@ -182,7 +182,7 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         self.format = _format_of(self.named, tokenizer)
         if "reasoning" not in self.format.states:
             raise ValueError(f"gateway_args: {self.format.name} marks no thoughts; leave the reasoning parser out")
-        self._openers, self._closers = _thought_texts(self.format)
+        self._openers, self._closers = _reasoning_texts(self.format)
         self._prompt: str | None = None
         self._parser: Parser | None = None
         self._over = False
@@ -213,8 +213,8 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         first = min((at for text in self._openers if (at := model_output.find(text)) >= 0), default=len(model_output))
         inside = any(0 <= model_output.find(text) < first for text in self._closers)
         parser = Parser(self.format, start="reasoning" if inside else None)
-        thought, rest, _ = _split(parser.feed(model_output) + parser.finish("stop"), self._closers, over=False)
-        return thought or None, rest or None
+        reasoning_text, rest, _ = _split(parser.feed(model_output) + parser.finish("stop"), self._closers, over=False)
+        return reasoning_text or None, rest or None
 
     def extract_reasoning_streaming(
         self,
@@ -228,9 +228,9 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         """What this delta says of a thought, and what stands behind its end."""
         if self._parser is None or not previous_text:
             self._parser, self._over = Parser(self.format, prompt=self._prompt or ""), False
-        thought, rest, self._over = _split(self._parser.feed(delta_text), self._closers, over=self._over)
-        said = {key: text for key, text in ((_REASONING_FIELD, thought), ("content", rest)) if text}
-        return DeltaMessage(**said) if said else None
+        reasoning_text, rest, self._over = _split(self._parser.feed(delta_text), self._closers, over=self._over)
+        fields = {key: text for key, text in ((_REASONING_FIELD, reasoning_text), ("content", rest)) if text}
+        return DeltaMessage(**fields) if fields else None
 
     def _text(self, ids: Iterable[int]) -> str:
         text: str = self.model_tokenizer.decode(list(ids)[-_LAST_TOKENS:])
@@ -243,7 +243,7 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         return closed >= 0 and closed > max((text.rfind(opener) for opener in self._openers), default=-1)
 
 
-def _thought_texts(fmt: Format) -> tuple[list[str], list[str]]:
+def _reasoning_texts(fmt: Format) -> tuple[list[str], list[str]]:
     """The texts that open a thought and those that close one."""
     states = fmt.states
     openers = [
@@ -263,11 +263,11 @@ def _thought_texts(fmt: Format) -> tuple[list[str], list[str]]:
 
 def _split(events: list[Event], closers: Collection[str], *, over: bool) -> tuple[str, str, bool]:
     """Thoughts, the text of all that stands behind their closer, and whether they are over."""
-    thought, rest = "", ""
+    reasoning_text, rest = "", ""
     for event in events:
         match event:
             case Reasoning() if not over:
-                thought += event.text
+                reasoning_text += event.text
             case ReasoningStart() | Finish():
                 pass
             case ReasoningEnd():
@@ -281,7 +281,7 @@ def _split(events: list[Event], closers: Collection[str], *, over: bool) -> tupl
                 if over or type(event).__name__ == "Content":
                     over = True
                     rest += event.text
-    return thought, rest, over
+    return reasoning_text, rest, over
 
 
 for _name in ("", *formats.names()):

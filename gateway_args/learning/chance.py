@@ -68,7 +68,7 @@ _PROSE: Final = (
     "One.\n\nTwo.",
     "A",
 )
-_THOUGHTS: Final = (
+_REASONINGS: Final = (
     "The user wants the tide. I need the port.",
     "First: check the weather.\nThen the tide.",
     "Hm, 3 < 4? Yes.\n\nSo call it.",
@@ -99,7 +99,7 @@ class Chance:
         pick = self._random
         return Turn(
             pick.choice(_PROSE) if content else None,
-            pick.choice(_THOUGHTS) if reasoning else None,
+            pick.choice(_REASONINGS) if reasoning else None,
             tuple(self.call(pick.choice(tools)) for _ in range(calls)),
         )
 

@@ -39,7 +39,7 @@ class Turn:
         return ", ".join(parts) or "nothing"
 
 
-class Thoughts(StrEnum):
+class ReasoningStyle(StrEnum):
     """How a message carries its thought."""
 
     KEYS = "the keys reasoning_content, reasoning and thinking"
@@ -57,7 +57,7 @@ class Shape:
     """Arguments are their JSON text."""
     no_content: str | None = ""
     """The content of a turn without any."""
-    thoughts: Thoughts = Thoughts.KEYS
+    reasoning_style: ReasoningStyle = ReasoningStyle.KEYS
     parts: bool = False
     """Content is a list of parts, as templates of models that see want it."""
     system: bool = False
@@ -69,36 +69,36 @@ class Shape:
 
     def message(self, turn: Turn) -> dict[str, Any]:
         """The turn as a message."""
-        said: dict[str, Any] = {
+        rendered: dict[str, Any] = {
             "role": "assistant",
             "content": self.no_content if turn.content is None else turn.content,
         }
         if turn.calls:
-            said["tool_calls"] = [self._call(call, n) for n, call in enumerate(turn.calls)]
+            rendered["tool_calls"] = [self._call(call, n) for n, call in enumerate(turn.calls)]
         if self.parts:
-            said["content"] = self.text(turn.content or "")
+            rendered["content"] = self.text(turn.content or "")
         if turn.reasoning is None:
-            return said
-        match self.thoughts:
-            case Thoughts.KEYS:
-                said |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), turn.reasoning)
-            case Thoughts.PARTS:
+            return rendered
+        match self.reasoning_style:
+            case ReasoningStyle.KEYS:
+                rendered |= dict.fromkeys(("reasoning_content", "reasoning", "thinking"), turn.reasoning)
+            case ReasoningStyle.PARTS:
                 parts = [{"type": "thinking", "thinking": turn.reasoning}]
                 parts += [{"type": "text", "text": turn.content}] if turn.content is not None else []
-                said["content"] = parts
-            case Thoughts.BLOCKS:
+                rendered["content"] = parts
+            case ReasoningStyle.BLOCKS:
                 blocks: list[dict[str, Any]] = [{"type": "thoughts", "text": turn.reasoning}]
                 if turn.calls:
                     listed = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in turn.calls]
                     blocks.append({"type": "tool_calls", "calls": listed})
-                    del said["tool_calls"]
+                    del rendered["tool_calls"]
                 blocks += [{"type": "response", "text": turn.content}] if turn.content is not None else []
-                said["content"] = {"blocks": blocks}
-            case Thoughts.CLOSED:
-                said["content"] = f"{turn.reasoning}</think>{turn.content or ''}"
-            case Thoughts.INLINE:
-                said["content"] = f"<think>{turn.reasoning}</think>{turn.content or ''}"
-        return said
+                rendered["content"] = {"blocks": blocks}
+            case ReasoningStyle.CLOSED:
+                rendered["content"] = f"{turn.reasoning}</think>{turn.content or ''}"
+            case ReasoningStyle.INLINE:
+                rendered["content"] = f"<think>{turn.reasoning}</think>{turn.content or ''}"
+        return rendered
 
     def text(self, text: str) -> Any:
         """Content as a message has it."""

@@ -237,33 +237,33 @@ def _tagged(text: str, calls: Sequence[MadeCall], ids: Sequence[str], start: int
     table: dict[str, Any] = {}
     for n, call in enumerate(calls):
         (key, value), (key2, value2) = list(call.arguments.items())[:2]
-        places = []
+        positions = []
         name = text.find(call.name, at)
         first_key = text.find(key, max(name, 0))
         if name < 0 or first_key < 0:
             return None
         name = text.rfind(call.name, 0, first_key)  # the last one before the first key
-        place = name + len(call.name)
+        position = name + len(call.name)
         for word in (key, value, key2, value2):
-            found = text.find(str(word), place)
+            found = text.find(str(word), position)
             if found < 0:
                 return None
-            places.append(found)
-            place = found + len(str(word))
-        rest = text[place:]
-        lead = text[name + len(call.name) : places[0]]
-        link = text[places[0] + len(key) : places[1]]
-        gap = text[places[1] + len(str(value)) : places[2]].replace(key, PLACE)
+            positions.append(found)
+            position = found + len(str(word))
+        rest = text[position:]
+        lead = text[name + len(call.name) : positions[0]]
+        link = text[positions[0] + len(key) : positions[1]]
+        gap = text[positions[1] + len(str(value)) : positions[2]].replace(key, PLACE)
         after = rest.replace(key2, PLACE)
         close = common_start([gap, after])
         opener = common_end(lead, gap[len(close) :] if close else gap).lstrip()
         if not close.strip() or not opener:
             return None
-        spans.append((name, place + len(space_before(rest)) + len(close.strip().replace(PLACE, key2))))
+        spans.append((name, position + len(space_before(rest)) + len(close.strip().replace(PLACE, key2))))
         heads.append(lead[: len(lead) - len(opener)])
         if n == 0:
             table = _tags(opener, link, close, gap)
-        at = place
+        at = position
     head = pattern(heads[0].rstrip(), ids[0], heads[-1].rstrip())
     return Core(tuple(spans), {"syntax": "tagged", "header": ["{name}" + head], **table}, headed=True)
 

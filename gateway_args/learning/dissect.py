@@ -63,7 +63,7 @@ class Anatomy:
     separator: str = ""
     think: Mark | None = None
     think_end: Mark | None = None
-    calls_in_thought: bool = False
+    calls_in_reasoning: bool = False
     """Calls stand inside a thought that is still open."""
     bare_think_end: bool = False
     """The template closes a thought that nothing opened."""
@@ -106,15 +106,15 @@ class Dissector:
         self._end(content, one, self._two())
         content, one = self._output(Turn(CONTENT)) or content, self._output(Turn(calls=(made(0),))) or one
         two = self._two()
-        self._thought(content, one)
+        self._reasoning(content, one)
         calls = (made(0),)
         ids = [self._prober.shape.call_id(call.name, n) for n, call in enumerate((made(0), made(1)))]
         if content is not None:
             self._reply(content)
-        lead = self._after_empty_thought(one)
+        lead = self._after_empty_reasoning(one)
         core = recognise(one, calls, ids, lead)
         if two is not None:
-            both = recognise(two, (made(0), made(1)), ids, self._after_empty_thought(two))
+            both = recognise(two, (made(0), made(1)), ids, self._after_empty_reasoning(two))
             core = Core(core.spans, {**core.table, **both.table}, both.listed, both.headed)
         else:
             both = None
@@ -150,8 +150,8 @@ class Dissector:
         ids = [self._prober.shape.call_id(call.name, n) for n, call in enumerate(calls)]
         core = recognise(text, calls, ids)
         tail = text[core.spans[-1][1] :]
-        said = content[content.rindex(CONTENT) + len(CONTENT) :] if content is not None else tail
-        end = common_end(said, tail)
+        written = content[content.rindex(CONTENT) + len(CONTENT) :] if content is not None else tail
+        end = common_end(written, tail)
         if end.strip():
             self._prober.end = end
             first = first_marker(end)
@@ -170,7 +170,7 @@ class Dissector:
                 return tail[:at]
         return tail
 
-    def _thought(self, content: str | None, one: str) -> None:
+    def _reasoning(self, content: str | None, one: str) -> None:
         found = self.found
         texts = [
             output
@@ -178,7 +178,7 @@ class Dissector:
             if output is not None and output.count(REASON) == 1
         ]
         if not texts:
-            self._thought_of_prompt()
+            self._reasoning_of_prompt()
             return
         behind = []
         for output in texts:
@@ -192,7 +192,7 @@ class Dissector:
         head = texts[0][: texts[0].index(REASON)]
         plain = content if CONTENT in texts[0] else one
         if not close.strip() and len(behind) > 1:
-            found.calls_in_thought = found.bare_think_end = True
+            found.calls_in_reasoning = found.bare_think_end = True
             close = behind[0]
         elif len(behind) == 1:  # nothing to compare with: what content or calls bring along is no part of it
             lead = re.split(f"{CONTENT}|{made(0).name}", plain or "")[0]
@@ -206,7 +206,7 @@ class Dissector:
             found.joint = opener
             close = close[: close.index(opener.strip())]
         if not close.strip():
-            self._thought_of_prompt()
+            self._reasoning_of_prompt()
             return
         found.think_end = Mark.of(close)
         generation = self._prelude.generation[len(self._prelude.lead) :]
@@ -214,7 +214,7 @@ class Dissector:
             found.think = Mark.of(head)
         elif generation.strip():
             found.think = Mark.of(generation + head)
-            self._prober.thought_dropped = (
+            self._prober.reasoning_dropped = (
                 generation.strip()
                 not in self._prober.render(Turn(CONTENT, REASON), self._prelude).prompt[-len(generation) :]
             )
@@ -227,7 +227,7 @@ class Dissector:
             if plain is not None and plain.lstrip().startswith(found.think_end.text):
                 found.bare_think_end = True
 
-    def _thought_of_prompt(self) -> None:
+    def _reasoning_of_prompt(self) -> None:
         """The thought that the prompt opens, in a template that writes none: `<think>`, closed by `</think>`."""
         generation = self._prelude.generation[len(self._prelude.lead) :]
         named = re.fullmatch(r"\s*(<(\w[\w:]*)>)(\s*)", generation)
@@ -235,7 +235,7 @@ class Dissector:
             self.found.think = Mark(named[1], "", named[3])
             self.found.think_end = Mark(f"</{named[2]}>", named[3], "")
 
-    def _after_empty_thought(self, output: str) -> int:
+    def _after_empty_reasoning(self, output: str) -> int:
         """Where the output stands behind an empty thought, and an empty reply, that the template writes."""
         found = self.found
         if found.think_end is None:
@@ -244,23 +244,23 @@ class Dissector:
         empty = re.match(rf"\s*{opens}\s*{re.escape(found.think_end.text)}", output)
         at = empty.end() if empty is not None else 0
         if found.reply is not None and found.reply_end is not None:
-            said = re.compile(rf"\s*{re.escape(found.reply.text)}\s*{re.escape(found.reply_end.text)}").match(
+            written = re.compile(rf"\s*{re.escape(found.reply.text)}\s*{re.escape(found.reply_end.text)}").match(
                 output, at
             )
-            at = said.end() if said is not None else at
+            at = written.end() if written is not None else at
         return at
 
     def _reply(self, content: str) -> None:
         """What stands around a reply's text."""
         found = self.found
         at = content.index(CONTENT)
-        lead = content[self._after_empty_thought(content) : at]
+        lead = content[self._after_empty_reasoning(content) : at]
         tail = content[at + len(CONTENT) :]
         if lead and not lead.strip() and found.think_end is not None and not found.think_end.after:
             found.think_end.after = lead
         if lead.strip():
             found.reply = Mark.of(lead)
-        elif not self._after_empty_thought(content):
+        elif not self._after_empty_reasoning(content):
             found.after_start = lead
         rest = self._less_end(tail)
         if rest.strip():
@@ -316,11 +316,11 @@ class Dissector:
         found = {}
         at = 0
         for key, value in arguments.items():
-            place = output.find(key, at)
-            start = re.compile(re.escape(word or str(value)), re.IGNORECASE).search(output, place + len(key))
-            if place < 0 or start is None:
+            found_at = output.find(key, at)
+            start = re.compile(re.escape(word or str(value)), re.IGNORECASE).search(output, found_at + len(key))
+            if found_at < 0 or start is None:
                 return None
-            found[key] = (output[place + len(key) : start.start()], output[start.start() :])
+            found[key] = (output[found_at + len(key) : start.start()], output[start.start() :])
             at = start.end()
         return found
 

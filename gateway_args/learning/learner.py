@@ -15,7 +15,7 @@ from ..errors import FormatError
 from . import toml_text
 from .compare import compared
 from .dissect import Anatomy, Dissector
-from .probe import Prober, find_shape, with_thoughts
+from .probe import Prober, find_shape, with_reasoning
 from .propose import table_of, with_tokens
 from .prove import Proof, Setting, prove
 from .renderer import Bounds, Renderer, TemplateFault, Unreadable
@@ -188,8 +188,8 @@ def _learn(renderer: Renderer, source: str, tokens: Mapping[str, str], options: 
         if (lone and anatomy.section is None) or (joint and anatomy.joint):
             continue
         anatomy.joint = anatomy.joint or joint
-        said = options.source or "the model's chat template"
-        table = table_of(anatomy, options.name, said, options.single_tokens, lone)
+        origin = options.source or "the model's chat template"
+        table = table_of(anatomy, options.name, origin, options.single_tokens, lone)
         try:
             format = _built(options.name, table)
         except FormatError as error:
@@ -210,7 +210,7 @@ class _Study:
     def __init__(self, renderer: Renderer, source: str, tokens: Mapping[str, str], options: Options) -> None:
         self._options: Final = options
         prober = Prober(renderer, find_shape(renderer, tokens, options.variables), tokens)
-        self._prober: Final = with_thoughts(prober, source)
+        self._prober: Final = with_reasoning(prober, source)
         self._prober.opener = ""
         self._user: Final = self._prober.user()
 
@@ -218,7 +218,7 @@ class _Study:
         found = Dissector(self._prober, self._user).run()
         for setting in self._settings()[1:]:
             prelude = setting.prelude
-            if not setting.thoughts:
+            if not setting.with_reasoning_turns:
                 self._cut_space(found, prelude)
             elif found.opener and found.opener.strip() not in prelude.lead:
                 opens, closes = self._prober.result_markers()
@@ -238,14 +238,14 @@ class _Study:
 
     def proved(self, format: Format, table: str, anatomy: Anatomy) -> Learned:
         options = self._options
-        thought = ("", "")
+        reasoning_pair = ("", "")
         if anatomy.think is not None and anatomy.think_end is not None:
-            thought = (anatomy.think.text, anatomy.think_end.text)
+            reasoning_pair = (anatomy.think.text, anatomy.think_end.text)
         quoted = "".join(mark.text for mark in (anatomy.think, anatomy.section, anatomy.call) if mark is not None)
         settings = self._settings(quoted)
-        proof = prove(format, settings, _FIRST_TRY, options.seed + 1, thought)
+        proof = prove(format, settings, _FIRST_TRY, options.seed + 1, reasoning_pair)
         if proof.counterexample is None and proof.conversations:
-            proof = prove(format, settings, options.conversations, options.seed, thought)
+            proof = prove(format, settings, options.conversations, options.seed, reasoning_pair)
         problem = ""
         if proof.counterexample is not None:
             problem = proof.counterexample.problem
@@ -268,7 +268,7 @@ class _Study:
         with contextlib.suppress(TemplateFault):
             prelude = quiet.user()
             if prelude.generation != self._user.generation:
-                found.append(Setting(quiet, prelude, thoughts=False))
+                found.append(Setting(quiet, prelude, with_reasoning_turns=False))
         return found
 
 

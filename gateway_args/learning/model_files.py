@@ -60,8 +60,8 @@ def _directory(path: Path) -> Shipped:
 
 
 def _configured(config: Path, folder: Path) -> Shipped:
-    said = _json(config)
-    template = said.get("chat_template", "")
+    given = _json(config)
+    template = given.get("chat_template", "")
     beside = folder / "chat_template.jinja"
     tools = folder / "additional_chat_templates" / "tool_use.jinja"
     if tools.is_file():
@@ -73,15 +73,15 @@ def _configured(config: Path, folder: Path) -> Shipped:
         template = named.get("tool_use") or named.get("default") or next(iter(named.values()), "")
     if not isinstance(template, str):
         raise Unreadable(f"{config}: chat_template is neither a text nor a list of named ones")
-    response = said.get("response_template")
+    response = given.get("response_template")
     if response is not None and not isinstance(response, dict):
         raise Unreadable(f"{config}: response_template is no object")
     tokens = {
         key: value["content"] if isinstance(value, dict) else value
-        for key, value in said.items()
+        for key, value in given.items()
         if key.endswith("_token") and (isinstance(value, str) or (isinstance(value, dict) and "content" in value))
     }
-    listed = said.get("added_tokens_decoder", {})
+    listed = given.get("added_tokens_decoder", {})
     single = frozenset(
         str(entry["content"])
         for entry in (listed.values() if isinstance(listed, dict) else ())
@@ -103,16 +103,16 @@ def _added(path: Path) -> frozenset[str]:
 
 
 def _gguf(path: Path) -> Shipped:
-    said = read_header(path, ("tokenizer.chat_template", "tokenizer.ggml."))
-    template = said.get("tokenizer.chat_template.tool_use") or said.get("tokenizer.chat_template") or ""
+    given = read_header(path, ("tokenizer.chat_template", "tokenizer.ggml."))
+    template = given.get("tokenizer.chat_template.tool_use") or given.get("tokenizer.chat_template") or ""
     if not template:
         raise Unreadable(f"{path}: the header has no tokenizer.chat_template")
-    words = said.get("tokenizer.ggml.tokens", [])
-    types = said.get("tokenizer.ggml.token_type", [])
+    words = given.get("tokenizer.ggml.tokens", [])
+    types = given.get("tokenizer.ggml.token_type", [])
     single = frozenset(word for word, kind in zip(words, types, strict=False) if kind in _CONTROL)
     tokens = {}
     for name in ("bos", "eos"):
-        id = said.get(f"tokenizer.ggml.{name}_token_id")
+        id = given.get(f"tokenizer.ggml.{name}_token_id")
         if isinstance(id, int) and 0 <= id < len(words):
             tokens[f"{name}_token"] = words[id]
     return Shipped(str(path), template, None, tokens, single)
@@ -131,11 +131,11 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST:
             raise Unreadable(f"{path}: more than {_MOST} bytes")
-        said = json.loads(path.read_bytes())
+        given = json.loads(path.read_bytes())
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path}: no JSON: {error}") from None
-    if not isinstance(said, dict):
+    if not isinstance(given, dict):
         raise Unreadable(f"{path}: no JSON object")
-    return said
+    return given

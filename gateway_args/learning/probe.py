@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from .conversation import MadeCall, Shape, Thoughts, Turn, tool
+from .conversation import MadeCall, ReasoningStyle, Shape, Turn, tool
 from .renderer import TemplateFault, Unreadable
 from .texts import common_start, first_marker, last_marker, units
 
@@ -70,7 +70,7 @@ class Prober:
         """The text with which the template opens the model's turn."""
         self.end = ""
         """What the template writes behind every turn, whatever it says; cut off where another turn is begun there."""
-        self.thought_dropped = False
+        self.reasoning_dropped = False
         """The template writes thoughts without the opener that its prompt ends with."""
 
     def text(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] = TOOLS, prompt: bool = False) -> str:
@@ -89,17 +89,17 @@ class Prober:
             }
         )
 
-    def said_by_user(self) -> dict[str, Any]:
+    def user_message(self) -> dict[str, Any]:
         return {"role": "user", "content": self.shape.text(USER)}
 
     def user(self) -> Prelude:
-        return self.prelude((self.said_by_user(),), USER)
+        return self.prelude((self.user_message(),), USER)
 
     def tool_result(self, quoted: str = "") -> Prelude:
         """Behind a tool's answer, which quotes this text."""
         call = made(2, 1)
         messages = (
-            self.said_by_user(),
+            self.user_message(),
             self.shape.message(Turn(calls=(call,))),
             self.shape.result(call, quoted + RESULT),
         )
@@ -108,10 +108,10 @@ class Prober:
     def result_markers(self) -> tuple[str, str]:
         """What stands directly before and behind a tool's answer."""
         call = made(2, 1)
-        user = self.said_by_user()
-        whole = self.text([user, self.shape.message(Turn(calls=(call,))), self.shape.result(call, RESULT)])
-        at = whole.rindex(RESULT)
-        return last_marker(whole[:at]).strip(), first_marker(whole[at + len(RESULT) :])
+        user = self.user_message()
+        shown = self.text([user, self.shape.message(Turn(calls=(call,))), self.shape.result(call, RESULT)])
+        at = shown.rindex(RESULT)
+        return last_marker(shown[:at]).strip(), first_marker(shown[at + len(RESULT) :])
 
     def prelude(self, messages: tuple[Mapping[str, Any], ...], sentinel: str) -> Prelude:
         """What the template writes between these messages and the turn that follows."""
@@ -122,14 +122,14 @@ class Prober:
         leads = [generation]
         for turn in (Turn(CONTENT), Turn(calls=(made(0),)), Turn(CONTENT, calls=(made(0),)), Turn(CONTENT, REASON)):
             try:
-                whole = self.text([*messages, self.shape.message(turn)])
+                shown = self.text([*messages, self.shape.message(turn)])
             except TemplateFault:
                 continue
-            begin = _first(whole, sentinel)
+            begin = _first(shown, sentinel)
             if begin:
-                leads.append(whole[whole.rindex(sentinel, 0, begin) + len(sentinel) : begin])
-        lead = _without_thought(common_start(leads))
-        history = _without_thought(common_start(leads[1:])) if len(leads) > 2 else ""
+                leads.append(shown[shown.rindex(sentinel, 0, begin) + len(sentinel) : begin])
+        lead = _without_reasoning(common_start(leads))
+        history = _without_reasoning(common_start(leads[1:])) if len(leads) > 2 else ""
         if len(history) > len(lead) and generation.endswith(last_marker(history)):
             lead = history  # the prompt has more before the turn than the history of a turn
         opener = lead[len(closed) :] if lead.startswith(closed) and len(lead) > len(closed) else ""
@@ -141,23 +141,23 @@ class Prober:
 
     def render(self, turn: Turn, prelude: Prelude, tools: Sequence[Any] = TOOLS) -> Rendered:
         """The turn behind these messages, with the prompt that it continues."""
-        whole = self.text([*prelude.messages, self.shape.message(turn)], tools)
-        at = whole.rfind(prelude.sentinel)
+        shown = self.text([*prelude.messages, self.shape.message(turn)], tools)
+        at = shown.rfind(prelude.sentinel)
         if at < 0:
             raise TemplateFault("the last message before the turn is not rendered")
         at += len(prelude.sentinel)
-        if whole.startswith(prelude.generation, at):
+        if shown.startswith(prelude.generation, at):
             cut = at + len(prelude.generation)
-        elif self.opener.strip() and self.opener not in prelude.lead and self.opener in whole[at:]:
-            cut = whole.index(self.opener, at) + len(self.opener)
-        elif whole.startswith(prelude.lead, at):
+        elif self.opener.strip() and self.opener not in prelude.lead and self.opener in shown[at:]:
+            cut = shown.index(self.opener, at) + len(self.opener)
+        elif shown.startswith(prelude.lead, at):
             cut = at + len(prelude.lead)
         else:
             raise TemplateFault("the turn is not where the generation prompt says")
-        output = whole[cut:]
-        prompt = whole[:cut]
-        if self.thought_dropped and turn.reasoning is not None and output.startswith(turn.reasoning):
-            prompt = whole[:at] + prelude.generation
+        output = shown[cut:]
+        prompt = shown[:cut]
+        if self.reasoning_dropped and turn.reasoning is not None and output.startswith(turn.reasoning):
+            prompt = shown[:at] + prelude.generation
         if self.end and self.end in output:
             output = output[: output.rindex(self.end)] + self._ending(self.end)
         return Rendered(prompt, output)
@@ -189,16 +189,16 @@ def find_shape(renderer: Renderer, tokens: Mapping[str, str], variables: Mapping
         shape = Shape(text, no_content, parts=parts, system=system, kimi_ids=kimi, variables=switched)
         prober = Prober(renderer, shape, tokens)
         try:
-            renders = USER in prober.text([prober.said_by_user()], prompt=True) or renders
-            whole = prober.text([prober.said_by_user(), shape.message(Turn(calls=(made(0),)))])
+            renders = USER in prober.text([prober.user_message()], prompt=True) or renders
+            shown = prober.text([prober.user_message(), shape.message(Turn(calls=(made(0),)))])
         except TemplateFault as problem:
             fault = fault if silent else problem
             continue
         if not silent:
             silent, fault = True, quiet
-        turn = _behind(whole, USER)
+        turn = _behind(shown, USER)
         if NAMES[0] in turn and KEYS[0] in turn and f"{VALUES[0]}0" in turn:
-            found.append((_fit(turn, kimi), text, len(whole), shape))
+            found.append((_fit(turn, kimi), text, len(shown), shape))
     if found:
         return min(found, key=lambda entry: entry[:3])[3]
     if not renders:
@@ -214,12 +214,12 @@ def _fit(turn: str, kimi: bool) -> int:
     return 4 * python + 2 * escaped + kimi
 
 
-def with_thoughts(prober: Prober, source: str) -> Prober:
+def with_reasoning(prober: Prober, source: str) -> Prober:
     """The prober in the shape in which the template writes thoughts; the same prober when it writes none."""
-    for way in Thoughts:
-        if way in (Thoughts.CLOSED, Thoughts.INLINE) and "</think>" not in source:
+    for way in ReasoningStyle:
+        if way in (ReasoningStyle.CLOSED, ReasoningStyle.INLINE) and "</think>" not in source:
             continue  # the template would echo them like any text
-        tried = Prober(prober.renderer, replace(prober.shape, thoughts=way), prober.tokens)
+        tried = Prober(prober.renderer, replace(prober.shape, reasoning_style=way), prober.tokens)
         try:
             prelude = tried.user()
         except TemplateFault:
@@ -230,14 +230,14 @@ def with_thoughts(prober: Prober, source: str) -> Prober:
             except TemplateFault:
                 continue
             output = rendered.output
-            if way is Thoughts.CLOSED and not rendered.prompt.rstrip().endswith("<think>"):
+            if way is ReasoningStyle.CLOSED and not rendered.prompt.rstrip().endswith("<think>"):
                 continue
             if output.count(REASON) == 1 and not _ECHO.search(output):
                 return tried
     return prober
 
 
-def _without_thought(lead: str) -> str:
+def _without_reasoning(lead: str) -> str:
     """The lead without the thought that a prompt opens (and perhaps closes) at its end."""
     parts = units(lead)
     for n, unit in enumerate(parts):
@@ -257,5 +257,5 @@ def _first(text: str, sentinel: str) -> int:
     at = text.rfind(sentinel)
     if at < 0:
         return 0
-    places = [text.find(word, at) for word in (CONTENT, REASON, NAMES[0])]
-    return min((place for place in places if place >= 0), default=0)
+    positions = [text.find(word, at) for word in (CONTENT, REASON, NAMES[0])]
+    return min((position for position in positions if position >= 0), default=0)

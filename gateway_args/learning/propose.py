@@ -24,21 +24,21 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
     markers: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
 
-    def mark(key: str, said: Mark | None) -> str:
+    def mark(key: str, found: Mark | None) -> str:
         """Puts a marker into the table and gives the name that it has there: a text is one marker, whatever for."""
-        if said is None or not said.text:
+        if found is None or not found.text:
             return ""
-        if said.text in taken:
-            return taken[said.text]
-        entry: dict[str, Any] = {"text": said.text}
-        if said.text in tokens:
+        if found.text in taken:
+            return taken[found.text]
+        entry: dict[str, Any] = {"text": found.text}
+        if found.text in tokens:
             entry["token"] = True
-        if said.before:
-            entry["before"] = said.before
-        if said.after:
-            entry["after"] = said.after
+        if found.before:
+            entry["before"] = found.before
+        if found.after:
+            entry["after"] = found.after
         markers[key] = entry
-        taken[said.text] = key
+        taken[found.text] = key
         return key
 
     think, think_end = mark("think", anatomy.think), mark("think_end", anatomy.think_end)
@@ -71,7 +71,7 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
     states: dict[str, dict[str, Any]] = {"content": {"kind": "content", "on": content}}
     if think_end:
         inside = {key: target for key, target in openings.items() if target in ("call", "section")}
-        held = inside if anatomy.calls_in_thought else {}
+        held = inside if anatomy.calls_in_reasoning else {}
         states["reasoning"] = {"kind": "reasoning", "on": {think_end: "content", **held}}
     if reply_end:
         states["reply"] = {"kind": "content", "on": {**openings, reply_end: "content"}}
@@ -104,7 +104,7 @@ def table_of(anatomy: Anatomy, name: str, source: str, tokens: Collection[str], 
         del states["content"]["on"]
     ends = {end.text: end for end in reversed(anatomy.ends)}
     table: dict[str, Any] = {
-        "summary": f"{name}: {_said(anatomy)}",
+        "summary": f"{name}: {_described(anatomy)}",
         "source": source,
         "turn_openers": [opener for opener in (anatomy.opener, *anatomy.other_openers) if opener.strip()],
         "turn_end": [_end(end, tokens) for text, end in ends.items() if text not in taken],
@@ -151,14 +151,14 @@ def _spell(markers: dict[str, dict[str, Any]], texts: list[str], tokens: Collect
 
 
 def _end(end: Mark, tokens: Collection[str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"text": end.text}
+    found: dict[str, Any] = {"text": end.text}
     if end.text in tokens:
-        said["token"] = True
+        found["token"] = True
     if end.before:
-        said["before"] = end.before
+        found["before"] = end.before
     if end.after:
-        said["after"] = end.after
-    return said
+        found["after"] = end.after
+    return found
 
 
 def _syntax(anatomy: Anatomy) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _tidy(header: str) -> str:
     return header.removeprefix("{ws}")
 
 
-def _said(anatomy: Anatomy) -> str:
+def _described(anatomy: Anatomy) -> str:
     """One sentence on how calls are written."""
     core = anatomy.core
     assert core is not None
@@ -202,8 +202,8 @@ def _said(anatomy: Anatomy) -> str:
     }
     opens = anatomy.section or anatomy.call
     where = f", behind {_short(opens.text)}" if opens is not None else ", with no marker"
-    thoughts = f"; thoughts in {_short(anatomy.think.text)}" if anatomy.think is not None else ""
-    return ways[str(core.table["syntax"])] + where + thoughts
+    reasoning = f"; thoughts in {_short(anatomy.think.text)}" if anatomy.think is not None else ""
+    return ways[str(core.table["syntax"])] + where + reasoning
 
 
 def _short(text: str) -> str:

@@ -101,13 +101,13 @@ KINDS: Final = tuple(
 )
 
 
-def writable(prober: Prober, prelude: Prelude, thought: tuple[str, str] = ("", "")) -> dict[Kind, bool]:
+def writable(prober: Prober, prelude: Prelude, reasoning_pair: tuple[str, str] = ("", "")) -> dict[Kind, bool]:
     """Which kinds of turns the template writes with all that they hold, each thing once and in its place.
 
-    `thought` is what opens and closes one: content that stands in an open thought was not written as content.
+    `reasoning_pair` is what opens and closes one: content that stands in an open thought was not written as content.
     """
     found = {}
-    opens, closes = thought
+    opens, closes = reasoning_pair
     for kind in KINDS:
         turn = Turn(
             CONTENT if kind.content else None,
@@ -126,12 +126,12 @@ def writable(prober: Prober, prelude: Prelude, thought: tuple[str, str] = ("", "
         )
         before = rendered.prompt[rendered.prompt.rfind(prober.opener) :] if prober.opener else ""
         if found[kind] and kind.content and opens:
-            said = before + output[: output.index(CONTENT)]
-            if said.rfind(opens) > said.rfind(closes):
+            expected = before + output[: output.index(CONTENT)]
+            if expected.rfind(opens) > expected.rfind(closes):
                 found[kind] = False
         if found[kind] and kind.reasoning and opens:
-            said = before + output[: output.index(REASON)]
-            if said.rfind(opens) <= said.rfind(closes):
+            expected = before + output[: output.index(REASON)]
+            if expected.rfind(opens) <= expected.rfind(closes):
                 found[kind] = False
     return found
 
@@ -142,7 +142,7 @@ class Setting:
 
     prober: Prober
     prelude: Prelude
-    thoughts: bool = True
+    with_reasoning_turns: bool = True
     """Thinking is on."""
 
 
@@ -151,16 +151,16 @@ def prove(
     settings: Sequence[Setting],
     conversations: int,
     seed: int,
-    thought: tuple[str, str] = ("", ""),
+    reasoning_pair: tuple[str, str] = ("", ""),
 ) -> Proof:
     """Renders and reads so many conversations, or stops at the first that does not read back."""
     proof = Proof()
     kinds: list[tuple[Setting, Kind]] = []
     for setting in settings:
-        for kind, can in writable(setting.prober, setting.prelude, thought).items():
+        for kind, can in writable(setting.prober, setting.prelude, reasoning_pair).items():
             if setting is settings[0]:
                 proof.kinds[str(kind)] = can
-            if can and (setting.thoughts or not kind.reasoning):
+            if can and (setting.with_reasoning_turns or not kind.reasoning):
                 kinds.append((setting, kind))
     calls = [pair for pair in kinds if pair[1].calls]
     if not calls:
@@ -178,13 +178,13 @@ def prove(
         except TemplateFault as fault:
             proof.refused[str(fault)] += 1
             continue
-        if not _judge(proof, format, setting, turn, rendered, tools, pick):
+        if not _check(proof, format, setting, turn, rendered, tools, pick):
             proof.failed += 1
             return proof
     return proof
 
 
-def _judge(
+def _check(
     proof: Proof,
     format: Format,
     setting: Setting,
@@ -267,11 +267,11 @@ def difference(turn: Turn, reading: Reading) -> str:
         return f"reasoning read as {reading.reasoning!r}"
     if [call.name for call in reading.calls] != [call.name for call in turn.calls]:
         return f"calls read: {[call.name for call in reading.calls]}"
-    for said, call in zip(turn.calls, reading.calls, strict=True):
+    for expected, call in zip(turn.calls, reading.calls, strict=True):
         if not call.complete:
-            return f"{said.name}: the call is not complete"
-        if not same(json.loads(call.arguments), said.arguments):
-            return f"{said.name}: arguments read as {call.arguments}"
+            return f"{expected.name}: the call is not complete"
+        if not same(json.loads(call.arguments), expected.arguments):
+            return f"{expected.name}: arguments read as {call.arguments}"
     return ""
 
 
@@ -291,12 +291,14 @@ def _alike(
         return problem
     if not all(_fits(call, tools) for call in calls):
         return problem
-    if not all(_excusable(read.arguments, said.arguments) for read, said in zip(calls, turn.calls, strict=True)):
+    if not all(
+        _excusable(read.arguments, expected.arguments) for read, expected in zip(calls, turn.calls, strict=True)
+    ):
         return problem
     written = calls
     if any(getattr(syntax, "nested", False) for syntax in format.calls.values()):
         pairs = zip(calls, turn.calls, strict=True)
-        written = tuple(MadeCall(read.name, _spelled(read.arguments, said.arguments)) for read, said in pairs)
+        written = tuple(MadeCall(read.name, _spelled(read.arguments, expected.arguments)) for read, expected in pairs)
     again = Turn(turn.content, turn.reasoning, written)
     try:
         if setting.prober.render(again, setting.prelude, tools).output != rendered.output:
@@ -310,38 +312,38 @@ def _alike(
 def _note(proof: Proof, turn: Turn, calls: Sequence[MadeCall]) -> None:
     """Counts a conversation with values that the template writes alike."""
     proof.alike_count += 1
-    for said, read in zip(turn.calls, calls, strict=True):
-        for key, value in said.arguments.items():
+    for expected, read in zip(turn.calls, calls, strict=True):
+        for key, value in expected.arguments.items():
             if not same(read.arguments.get(key, ...), value) and len(proof.alike) < 8:
                 proof.alike.append(f"{value!r} is written like {read.arguments.get(key, 'nothing')!r}")
 
 
-def _excusable(read: Any, said: Any) -> bool:
+def _excusable(read: Any, expected: Any) -> bool:
     """Whether a difference may be the template's: a null left out, a value of another type; never another text."""
-    match read, said:
+    match read, expected:
         case dict(), dict():
-            left_out = said.keys() - read.keys()
+            left_out = expected.keys() - read.keys()
             return (
-                read.keys() <= said.keys()
-                and all(said[key] is None for key in left_out)
-                and all(_excusable(value, said[key]) for key, value in read.items())
+                read.keys() <= expected.keys()
+                and all(expected[key] is None for key in left_out)
+                and all(_excusable(value, expected[key]) for key, value in read.items())
             )
         case list(), list():
-            return len(read) == len(said) and all(map(_excusable, read, said))
+            return len(read) == len(expected) and all(map(_excusable, read, expected))
         case str(), str():
-            return read == said
+            return read == expected
     return True
 
 
-def _spelled(read: Any, said: Any) -> Any:
+def _spelled(read: Any, expected: Any) -> Any:
     """What was read, with the texts that were said where a literal that no schema types was read of them (policy 5)."""
-    match read, said:
+    match read, expected:
         case dict(), dict():
-            return {key: _spelled(value, said.get(key)) for key, value in read.items()}
-        case list(), list() if len(read) == len(said):
-            return [_spelled(one, other) for one, other in zip(read, said, strict=True)]
+            return {key: _spelled(value, expected.get(key)) for key, value in read.items()}
+        case list(), list() if len(read) == len(expected):
+            return [_spelled(one, other) for one, other in zip(read, expected, strict=True)]
     try:
-        return said if isinstance(said, str) and same(json.loads(said), read) else read
+        return expected if isinstance(expected, str) and same(json.loads(expected), read) else read
     except ValueError:
         return read
 

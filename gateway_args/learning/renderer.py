@@ -134,20 +134,20 @@ class Renderer:
         try:
             process.stdin.write(line + "\n")
             process.stdin.flush()
-            said = self._answers.get(timeout=min(self.bounds.rendering, self._left) + 0.5)
+            reply = self._answers.get(timeout=min(self.bounds.rendering, self._left) + 0.5)
         except (OSError, ValueError):
-            said = None
+            reply = None
         except queue.Empty:
             self.killed += 1
             self.close()
             raise TemplateFault(f"more than {self.bounds.rendering:g} seconds for one rendering") from None
         finally:
             self._left -= time.monotonic() - started
-        if said is None:
+        if reply is None:
             self.killed += 1
             self.close()
             raise TemplateFault("the template ended the process that rendered it")
-        return dict(json.loads(said))
+        return dict(json.loads(reply))
 
 
 def _pump(process: subprocess.Popen[str], answers: queue.SimpleQueue[str | None]) -> None:

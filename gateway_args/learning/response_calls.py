@@ -19,9 +19,9 @@ class CallSyntax(Complaints):
 
     def syntax(self, path: str, entry: Field, call: Places, text: str, behind: list[Row]) -> dict[str, Any]:
         """The call syntax behind an opener with this text."""
-        content = entry.said.get("content", "text")
-        args = entry.said.get("content_args", {})
-        each = bool(entry.said.get("transform_each", False))
+        content = entry.spec.get("content", "text")
+        args = entry.spec.get("content_args", {})
+        each = bool(entry.spec.get("transform_each", False))
         match content:
             case "json":
                 return self._json(path, call, args, each, behind)
@@ -99,31 +99,31 @@ class CallSyntax(Complaints):
         return list(dict.fromkeys(found))
 
     def _pattern(self, path: str, row: Row, wanted: tuple[str, ...]) -> str:
-        said = ""
+        spec = ""
         for n, part in enumerate(row):
             match part:
                 case Literal(text):
                     if "{" in text or "}" in text:
                         self.fail(path, "a brace in a header's text")
-                    said += text
+                    spec += text
                 case Space():
-                    said += "{ws}"
+                    spec += "{ws}"
                 case Group(name):
                     place = "name" if wanted[:1] == (name,) else "id" if name in wanted[1:] else "skip"
-                    said += f"{{{place}}}"
+                    spec += f"{{{place}}}"
                 case Run(without):
-                    said += "{attributes}" if set(without) & set("<>") else "{any}"
+                    spec += "{attributes}" if set(without) & set("<>") else "{any}"
                 case Word():
-                    said += "{skip}"
+                    spec += "{skip}"
                 case Around():
                     pass
                 case Boundary():
                     around = [part for part in row[max(0, n - 1) : n + 2] if isinstance(part, Run)]
-                    if not around and said and n + 1 < len(row) and not isinstance(row[n + 1], Space):
+                    if not around and spec and n + 1 < len(row) and not isinstance(row[n + 1], Space):
                         self.fail(path, "a word boundary that is not next to a run")
                 case _:
                     self.fail(path, "the beginning of the output inside an opener")
-        return said
+        return spec
 
     def _tagged(self, path: str, call: Places, args: Mapping[str, Any], text: str, behind: list[Row]) -> dict[str, Any]:
         where = f"{path}.content_args.tag_pattern"

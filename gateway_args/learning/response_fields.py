@@ -41,17 +41,17 @@ class Field:
     """A field of the template, its ends as rows of parts."""
 
     name: str
-    said: Mapping[str, Any]
+    spec: Mapping[str, Any]
     opens: list[Row]
     closes: list[Row]
 
     @property
     def implicit(self) -> bool:
-        return "open" not in self.said and "open_pattern" not in self.said
+        return "open" not in self.spec and "open_pattern" not in self.spec
 
     @property
     def stripped(self) -> bool:
-        return bool(self.said.get("content_args", {}).get("strip", True))
+        return bool(self.spec.get("content_args", {}).get("strip", True))
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class TemplateReader(Complaints):
         if not isinstance(fields, Mapping) or not fields:
             self.fail("fields", "expected an object with at least one field")
         anchors = self._anchors(template)
-        read = [self._field(key, said) for key, said in fields.items()]
+        read = [self._field(key, spec) for key, spec in fields.items()]
         if len(implicit := [entry.name for entry in read if entry.implicit]) > 1:
             self.fail("fields", f"more than one field without an opener: {', '.join(implicit)}")
         calls = [entry for entry in read if entry.name == tools_field]
@@ -110,44 +110,44 @@ class TemplateReader(Complaints):
             found.append(texts[0].text)
         return found
 
-    def _rows(self, path: str, said: Any, pattern: bool) -> list[Row]:
+    def _rows(self, path: str, spec: Any, pattern: bool) -> list[Row]:
         if pattern:
-            if not isinstance(said, str):
-                self.fail(path, f"expected a regex, got {type(said).__name__}")
-            return self.rows(path, said)
-        texts = said if isinstance(said, list) else [said]
+            if not isinstance(spec, str):
+                self.fail(path, f"expected a regex, got {type(spec).__name__}")
+            return self.rows(path, spec)
+        texts = spec if isinstance(spec, list) else [spec]
         if not texts or not all(isinstance(text, str) and text for text in texts):
             self.fail(path, "expected a text or a list of texts, none of them empty")
         return [(Literal(text),) for text in dict.fromkeys(texts)]
 
-    def _field(self, name: str, said: Any) -> Field:
+    def _field(self, name: str, spec: Any) -> Field:
         path = f"fields.{name}"
-        if not isinstance(said, Mapping):
-            self.fail(path, f"expected an object, got {type(said).__name__}")
-        if unknown := sorted(set(said) - _FIELD_KEYS):
+        if not isinstance(spec, Mapping):
+            self.fail(path, f"expected an object, got {type(spec).__name__}")
+        if unknown := sorted(set(spec) - _FIELD_KEYS):
             self.fail(path, f"unknown keys {', '.join(unknown)}")
-        if said.get("content", "text") not in _CONTENTS:
-            self.fail(f"{path}.content", f"{said['content']!r}; there are {', '.join(_CONTENTS)}")
-        if said.get("join") is not None and not said.get("repeats", False):
+        if spec.get("content", "text") not in _CONTENTS:
+            self.fail(f"{path}.content", f"{spec['content']!r}; there are {', '.join(_CONTENTS)}")
+        if spec.get("join") is not None and not spec.get("repeats", False):
             self.fail(f"{path}.join", "join goes with repeats")
-        if said.get("transform_each", False) and said.get("transform") is None:
+        if spec.get("transform_each", False) and spec.get("transform") is None:
             self.fail(f"{path}.transform_each", "needs a transform")
-        if not isinstance(said.get("content_args", {}), Mapping):
+        if not isinstance(spec.get("content_args", {}), Mapping):
             self.fail(f"{path}.content_args", "expected an object")
         ends: dict[str, list[Row]] = {"open": [], "close": []}
         for end in ends:
-            if end in said and f"{end}_pattern" in said:
+            if end in spec and f"{end}_pattern" in spec:
                 self.fail(path, f"both {end} and {end}_pattern")
             for key in (end, f"{end}_pattern"):
-                if key in said:
-                    ends[end] = self._rows(f"{path}.{key}", said[key], key != end)
-        return Field(name, said, ends["open"], ends["close"])
+                if key in spec:
+                    ends[end] = self._rows(f"{path}.{key}", spec[key], key != end)
+        return Field(name, spec, ends["open"], ends["close"])
 
     def places(self, path: str, entry: Field) -> Places:
         """Where name, arguments and id stand, by the field's transform."""
-        transform = entry.said.get("transform")
+        transform = entry.spec.get("transform")
         if transform is None:
-            if entry.said.get("content") == "python-call-list":
+            if entry.spec.get("content") == "python-call-list":
                 return Places()
             self.fail(f"{path}.transform", "missing; a call is an object with a function that has name and arguments")
         if not isinstance(transform, Mapping):
@@ -171,8 +171,8 @@ class TemplateReader(Complaints):
             found.id = self._place(f"{path}.transform.id", transform["id"])
         return found
 
-    def _place(self, path: str, said: Any) -> tuple[str, ...]:
-        found = _PLACE.fullmatch(said) if isinstance(said, str) else None
+    def _place(self, path: str, spec: Any) -> tuple[str, ...]:
+        found = _PLACE.fullmatch(spec) if isinstance(spec, str) else None
         if found is None:
-            self.fail(path, f"expected a place such as '{{name}}', got {said!r}")
+            self.fail(path, f"expected a place such as '{{name}}', got {spec!r}")
         return tuple(found[1].split("."))

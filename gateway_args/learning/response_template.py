@@ -83,15 +83,15 @@ class _Translator(Complaints):
             if entry is not read.calls:
                 self._text_field(entry)
         self._calls(read.calls)
-        return self._said(read.anchors, read.fields)
+        return self._spec(read.anchors, read.fields)
 
     # ------------------------------------------------------------------------------ texts
 
     def _text_field(self, entry: Field) -> None:
         path = f"fields.{entry.name}"
-        if entry.said.get("content", "text") != "text":
-            self.fail(f"{path}.content", f"{entry.said['content']}: only the calls are anything but text")
-        if entry.said.get("transform") is not None:
+        if entry.spec.get("content", "text") != "text":
+            self.fail(f"{path}.content", f"{entry.spec['content']}: only the calls are anything but text")
+        if entry.spec.get("transform") is not None:
             self.fail(f"{path}.transform", "a text that is transformed has no event")
         reasoning = entry.name in _REASONING
         if not reasoning and entry.name != "content":
@@ -210,7 +210,7 @@ class _Translator(Complaints):
 
     # ------------------------------------------------------------------------------ the table
 
-    def _said(self, anchors: list[str], fields: list[Field]) -> dict[str, Any]:
+    def _spec(self, anchors: list[str], fields: list[Field]) -> dict[str, Any]:
         out = self._out
         prompt_end = ""
         openers = anchors

@@ -99,8 +99,8 @@ def rendered(template: Any, variables: dict[str, Any], most: int) -> str:
 def main() -> None:
     answer = sys.stdout
 
-    def say(**said: str) -> None:
-        answer.write(json.dumps(said) + "\n")
+    def answer_with(**fields: str) -> None:
+        answer.write(json.dumps(fields) + "\n")
         answer.flush()
 
     first = json.loads(sys.stdin.readline())
@@ -108,17 +108,17 @@ def main() -> None:
     try:
         template = compiled(first["template"])
     except ImportError as error:
-        say(missing=str(error))
+        answer_with(missing=str(error))
         return
     except BaseException as error:
-        say(error=f"{type(error).__name__}: {error}")
+        answer_with(error=f"{type(error).__name__}: {error}")
         return
-    say(text="")
+    answer_with(text="")
     for line in sys.stdin:
         try:
-            say(text=rendered(template, json.loads(line), first["output"]))
+            answer_with(text=rendered(template, json.loads(line), first["output"]))
         except BaseException as error:  # whatever a stranger's code raises is an answer
-            say(error=f"{type(error).__name__}: {error}"[:400])
+            answer_with(error=f"{type(error).__name__}: {error}"[:400])
 
 
 if __name__ == "__main__":

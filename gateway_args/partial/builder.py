@@ -220,24 +220,24 @@ class Builder:
             text = self._held + text
             self._held = ""
         frames = self.frames
-        place = self._in
+        state = self._in
         pos, size, changed = 0, len(text), False
         while pos < size:
-            if place >= _KEY:
-                if place == _SCALAR:
-                    pos, whole = self._scalar(text, pos, base)
+            if state >= _KEY:
+                if state == _SCALAR:
+                    pos, ended = self._scalar(text, pos, base)
                 else:
-                    pos, whole = self._string(self._text if place == _STRING else self._key, text, pos, base)
-                if self.problem is not None or not whole:
+                    pos, ended = self._string(self._text if state == _STRING else self._key, text, pos, base)
+                if self.problem is not None or not ended:
                     break
-                if place != _KEY:
-                    place = _AFTER
+                if state != _KEY:
+                    state = _AFTER
                     if not frames:
                         changed = self.done = True
                     continue
                 if not self._take_key(self._key.read(len(self._key))):
                     break
-                place = _COLON
+                state = _COLON
                 continue
             character = text[pos]
             if character in " \t\n\r":
@@ -246,27 +246,27 @@ class Builder:
             pos += 1
             if character == '"':
                 whole_string = tokens.simple(text, pos)
-                if place == _BEFORE_KEY:
+                if state == _BEFORE_KEY:
                     self._began = base + pos - 1
                     if whole_string is None:
-                        place = _KEY
+                        state = _KEY
                         self._key = Text()
                         continue
                     pos = whole_string.end()
                     if not self._take_key(whole_string[1]):
                         break
-                    place = _COLON
+                    state = _COLON
                     continue
                 if whole_string is None:
-                    place = _STRING
+                    state = _STRING
                     self.in_flight = self._text = Text()
                 else:
-                    place = _AFTER
+                    state = _AFTER
                     self.in_flight = whole_string[1]
                     pos = whole_string.end()
                     self.done = not frames
             elif character == ":":
-                place = _VALUE
+                state = _VALUE
                 continue
             elif character in ",]}":
                 if self.in_flight is not NOTHING:
@@ -274,12 +274,12 @@ class Builder:
                     frames[-1].add(self.step, self.in_flight, base + pos)  # type: ignore[arg-type]
                     self.in_flight = NOTHING
                 if character == ",":
-                    place = _BEFORE_KEY if frames[-1].closer == "}" else _VALUE
+                    state = _BEFORE_KEY if frames[-1].closer == "}" else _VALUE
                     continue
                 closed = frames.pop()
                 self.in_flight = closed.items
                 self.step = closed.step
-                place = _AFTER
+                state = _AFTER
                 if not frames:
                     changed = self.done = True
                 continue
@@ -287,18 +287,18 @@ class Builder:
                 if frames and frames[-1].closer == "]":
                     self.step = len(frames[-1])
                 self._open(character, base + pos)
-                place = _BEFORE_KEY if character == "{" else _VALUE
+                state = _BEFORE_KEY if character == "{" else _VALUE
                 changed = True
                 continue
             else:
                 pos -= 1
-                place = _SCALAR
+                state = _SCALAR
                 self._word = ""
                 self.in_flight = UNSEEN
             changed = True
             if frames and frames[-1].closer == "]":
                 self.step = len(frames[-1])
-        self._in = place
+        self._in = state
         return changed
 
     def _take_key(self, key: str) -> bool:

@@ -124,7 +124,7 @@ class Children:
         end = len(self.frame)
         while self._next < end:
             self._next += 1
-            self._settle(self._next - 1)
+            self._resolve(self._next - 1)
         if self.frame.latest is not None and self.view.kind is Kind.FIELDS:
             self._open(self.frame.latest, end)
 
@@ -151,7 +151,7 @@ class Children:
         items, index = self.frame.items, self.frame.index
         return lambda key: items[key] if 0 <= index(key) < count else None  # type: ignore[call-overload]
 
-    def _settle(self, index: int) -> None:
+    def _resolve(self, index: int) -> None:
         step = self.frame.step_of(index)
         try:
             self._validate(index, step)

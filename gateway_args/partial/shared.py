@@ -48,7 +48,7 @@ class Shared:
             self._verdicts[path, id(view)] = known
         return known[1]
 
-    def whole(self, value: Any) -> Any:
+    def validate_whole(self, value: Any) -> Any:
         """The verdict on the whole value, which is done."""
         text = self.source.read(self.source.start) if self.view.reads_text else None
         return self.verdict((), self.view, value, text)

@@ -48,7 +48,7 @@ _OPENERS: Final = {"{": re.compile(r"\{"), "[": re.compile(r"\["), "{[": re.comp
 class PartialStream(Generic[T]):
     """One value of `type` in flight; `Settings` says what the options mean."""
 
-    __slots__ = ("_builder", "_early", "_finished", "_opener", "_said", "_settings", "_shared", "_type", "_view")
+    __slots__ = ("_builder", "_early", "_emitted", "_finished", "_opener", "_settings", "_shared", "_type", "_view")
 
     @overload
     def __init__(self: PartialStream[Any], type: Mapping[str, Any], **options: Unpack[Options]) -> None: ...
@@ -68,7 +68,7 @@ class PartialStream(Generic[T]):
         self._shared = Shared(self._view, source)
         self._early = Early(type, strict, limits) if settings.refuse == "early" else None
         self._opener = _OPENERS.get(self._view.containers, _OPENERS["{["]) if settings.lenient_start else None
-        self._said = False  # whether a view was handed out that says that the text is malformed
+        self._emitted = False  # whether a view was handed out that says that the text is malformed
         self._finished = False
 
     def feed(self, text: str) -> Partial[T] | None:
@@ -92,8 +92,8 @@ class PartialStream(Generic[T]):
                 changed = builder.read(text)
             else:
                 changed = self._read(text)
-            if builder.problem is not None and not self._said:
-                changed = self._said = True
+            if builder.problem is not None and not self._emitted:
+                changed = self._emitted = True
             elif builder.grew and self._settings.emit == "text":
                 changed = True
             if not changed:
@@ -131,7 +131,7 @@ class PartialStream(Generic[T]):
         if problem is not None:
             where = "" if problem.offset is None else f" (at character {problem.offset})"
             raise DecodeError(f"{problem}{where}", path=show(problem.path), offset=problem.offset)
-        outcome = self._shared.whole(self._builder.in_flight)
+        outcome = self._shared.validate_whole(self._builder.in_flight)
         if isinstance(outcome, Invalid):
             raise self._invalid(outcome) from outcome.__cause__
         return cast("T", outcome)
@@ -164,7 +164,7 @@ class PartialStream(Generic[T]):
             "pending": ord(builder.pending) if builder.pending else 0,
             "offset": builder.offset,
             "problem": None if problem is None else [list(problem.path), problem.message, problem.offset],
-            "said": self._said,
+            "said": self._emitted,
             "finished": self._finished,
         }
         return seal("PartialStream", SNAPSHOT, state)
@@ -210,7 +210,7 @@ class PartialStream(Generic[T]):
         if state["pending"]:
             _expect(0xD800 <= state["pending"] < 0xDC00)
             builder.pending = chr(state["pending"])
-        self._said, self._finished = bool(state["said"]), bool(state["finished"])
+        self._emitted, self._finished = bool(state["said"]), bool(state["finished"])
         self._shared.follow(builder.root)
 
     def copy(self) -> PartialStream[T]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final, overload
 
-from ..schema.type_view import ANY, COLLECTIONS, Invalid, Kind, TypeView, settled, view_of
+from ..schema.type_view import ANY, COLLECTIONS, Invalid, Kind, TypeView, resolved, view_of
 from .frame import Frame
 from .grown import Elements, Members
 from .picker import Attribute, Where, steps_of
@@ -90,7 +90,9 @@ class Partial(Generic[T_co]):
         if not self._at.done or self._at.problem is not None:
             return None
         value = self._at.in_flight
-        verdict = self._shared.verdict(self._base, self._view, value) if self._base else self._shared.whole(value)
+        verdict = (
+            self._shared.verdict(self._base, self._view, value) if self._base else self._shared.validate_whole(value)
+        )
         return None if isinstance(verdict, Invalid) else verdict
 
     @property
@@ -183,15 +185,15 @@ class Partial(Generic[T_co]):
         for depth, step in enumerate(path):
             view = view.child(step) if view is not None else None
             if view is not None and view.kind is Kind.UNION and depth + 1 < len(path):
-                view = self._settled(view, path[: depth + 1])
+                view = self._resolved(view, path[: depth + 1])
         return view
 
-    def _settled(self, view: TypeView, path: Path) -> TypeView:
+    def _resolved(self, view: TypeView, path: Path) -> TypeView:
         """The alternative of the union that stands at this path, if it is known."""
         value, _ = self._at.find(path)
         if isinstance(value, Frame):
             value = value.first(self._at.counts[len(path)])
-        return settled(view, value)
+        return resolved(view, value)
 
     def _declared(self, path: Path, value: Any) -> Any:
         """This complete value as its declared type has it: what was validated when it came, or a verdict of its own."""

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final, TypeAlias, TypeGuard, final
 
 from .kinds import Kinds, enumerated, named, narrow, widen
-from .references import Place, References
+from .references import Location, References
 
 MAX_NESTING: Final = 48  # combinators and references inside each other
 MAX_ALTERNATIVES: Final = 256  # leaves in one expression
@@ -34,11 +34,11 @@ _WORDS: Final = frozenset(
 class Leaf:
     """One subschema: what it demands of the same value (`every`, and of each of `choices` one), and by itself."""
 
-    __slots__ = ("_keys", "choices", "every", "height", "kinds", "place", "schema")
+    __slots__ = ("_keys", "choices", "every", "height", "kinds", "location", "schema")
 
-    def __init__(self, schema: Mapping[str, object], place: Place) -> None:
+    def __init__(self, schema: Mapping[str, object], location: Location) -> None:
         self.schema = schema
-        self.place = place
+        self.location = location
         self.kinds: Kinds = None
         self.every: tuple[Expression, ...] = ()
         self.choices: tuple[tuple[Expression, ...], ...] = ()
@@ -93,43 +93,43 @@ class Expressions:
 
     # ------------------------------------------------------------------------- from schemas to expressions
 
-    def of(self, schema: object, place: Place) -> Expression:
+    def of(self, schema: object, location: Location) -> Expression:
         """What this schema demands."""
-        leaf = self._edge(schema, place)[0]
+        leaf = self._edge(schema, location)[0]
         if leaf is None:
             return ANYTHING
         if leaf.height < 0:
             self._link(leaf)
         return frozenset((leaf,))
 
-    def _edge(self, schema: object, place: Place) -> _Edge:
+    def _edge(self, schema: object, location: Location) -> _Edge:
         seen: set[int] = set()
         while isinstance(schema, Mapping):
-            place = self.references.place(schema, place)
+            location = self.references.location(schema, location)
             reference = schema.get("$ref")
             if not isinstance(reference, str) or not _WORDS.isdisjoint(schema):
                 leaf = self._leaves.get(id(schema))
                 if leaf is None:
-                    leaf = self._leaves[id(schema)] = Leaf(schema, place)
+                    leaf = self._leaves[id(schema)] = Leaf(schema, location)
                 return leaf, 1 + len(seen)
-            target = None if id(schema) in seen else self.references.target(reference, place)
+            target = None if id(schema) in seen else self.references.target(reference, location)
             seen.add(id(schema))
             if target is None:
                 break
-            schema, place = target
+            schema, location = target
         return (self._nothing if schema is False else None), 1
 
     def _branches(self, leaf: Leaf) -> tuple[list[_Edge], list[list[_Edge]]]:
         """The subschemas that the same value has to meet, and the lists of which it has to meet one."""
-        schema, place = leaf.schema, leaf.place
+        schema, location = leaf.schema, leaf.location
         every: list[_Edge] = []
         reference = schema.get("$ref")
-        target = self.references.target(reference, place) if isinstance(reference, str) else None
+        target = self.references.target(reference, location) if isinstance(reference, str) else None
         if target is not None:
             every.append(self._edge(*target))
         listed = {name: value for name in ("allOf", "anyOf", "oneOf") if isinstance(value := schema.get(name), list)}
-        every += [self._edge(part, place) for part in listed.pop("allOf", ())]
-        return every, [[self._edge(part, place) for part in parts] for parts in listed.values() if parts]
+        every += [self._edge(part, location) for part in listed.pop("allOf", ())]
+        return every, [[self._edge(part, location) for part in parts] for parts in listed.values() if parts]
 
     def _link(self, start: Leaf) -> None:
         """Finish a leaf and all that it demands of the same value.
@@ -238,13 +238,13 @@ class Expressions:
                         several += listed
                     case Mapping() as one:
                         several.append(one)
-            return _any_of(self.of(each, leaf.place) for each in several)
+            return _any_of(self.of(each, leaf.location) for each in several)
         properties = schema.get("properties")
         if isinstance(step, str) and isinstance(properties, Mapping) and step in properties:
-            return self.of(properties[step], leaf.place)
+            return self.of(properties[step], leaf.location)
         # Patterns would be the request's regular expressions run on the model's text: such keys stay untyped.
         rest = None if schema.get("patternProperties") else schema.get("additionalProperties")
-        return self.of(rest, leaf.place) if isinstance(rest, Mapping) else None
+        return self.of(rest, leaf.location) if isinstance(rest, Mapping) else None
 
 
 def leaves_of(expression: Expression) -> Iterator[Leaf]:

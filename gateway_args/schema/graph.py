@@ -41,7 +41,7 @@ class ObjectShape:
     least: int = 0
     most: int | None = None
 
-    def settle(self) -> None:
+    def freeze(self) -> None:
         """Works out what a closed object can hold, once all nodes are filled."""
         if self.rest is not None and not self.rest.kinds and not self.patterns:
             self.names = sorted(encode(name) for name, node in self.properties.items() if node.kinds)
@@ -82,7 +82,7 @@ class NumberShape:
     high: int | float | None = None
     low_open: bool = False
     high_open: bool = False
-    whole: bool = False
+    integral: bool = False
     exact: bool = False
     values: frozenset[float] | None = None
 
@@ -165,7 +165,7 @@ def seal(root: Node) -> Node:
                 nodes.append(inner)
     for node in nodes:
         if node.object is not None:
-            node.object.settle()
+            node.object.freeze()
     for node in nodes:
         plans = [_plan(node, 1 << bit, 0) for bit in range(7)]
         node.free = all(plan is not None and plan.size == 0 for plan in plans)

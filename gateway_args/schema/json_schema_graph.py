@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import graph
 from .graph import ArrayShape, Node, NumberShape, ObjectShape, StringShape, encode, seal
-from .references import MODERN, Dialect, Place, References
+from .references import MODERN, Dialect, Location, References
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,30 +49,30 @@ class _Lowering:
         self.matcher = matcher
         self.references = References(schema, resources)
         self.nodes: dict[int, Node] = {}
-        self.unfilled: list[tuple[Node, dict[str, Any], Place]] = []
+        self.unfilled: list[tuple[Node, dict[str, Any], Location]] = []
         self.root = self.node(schema, self.references.root)
         while self.unfilled:
             self._fill(*self.unfilled.pop())
 
-    def node(self, schema: Any, place: Place) -> Node:
+    def node(self, schema: Any, location: Location) -> Node:
         """The node of a schema, made once; it is filled later, so that cycles are edges."""
         if not isinstance(schema, dict):
             return Node(0) if schema is False else Node()
         node = self.nodes.get(id(schema))
         if node is None:
             node = self.nodes[id(schema)] = Node()
-            place = self.references.place(schema, place)
-            node.address = place.address
-            self.unfilled.append((node, schema, place))
+            location = self.references.location(schema, location)
+            node.address = location.address
+            self.unfilled.append((node, schema, location))
         return node
 
-    def _fill(self, node: Node, schema: dict[str, Any], place: Place) -> None:
-        dialect = place.dialect
+    def _fill(self, node: Node, schema: dict[str, Any], location: Location) -> None:
+        dialect = location.dialect
         if dialect is None:
             return
         reference = schema.get("$ref")
         if isinstance(reference, str):
-            target = self.references.target(reference, place)
+            target = self.references.target(reference, location)
             if target is not None:
                 node.every.append(self.node(*target))
             if dialect.ref_alone:
@@ -83,32 +83,32 @@ class _Lowering:
             node.kinds = 0
             for name in names:
                 node.kinds |= KIND_OF_TYPE[name]
-            whole = "integer" in names and "number" not in names
+            integral = "integer" in names and "number" not in names
         else:
-            whole = False
+            integral = False
         if "enum" in schema:
             node.groups.append(_one_of(schema["enum"]))
         if "const" in schema:
             node.groups.append(_one_of([schema["const"]]))
-        node.every += [self.node(part, place) for part in schema.get("allOf", ())]
+        node.every += [self.node(part, location) for part in schema.get("allOf", ())]
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
-                node.groups.append([self.node(part, place) for part in schema[keyword]])
-        node.object = self._object(schema, place)
-        node.array = self._array(schema, place, dialect)
+                node.groups.append([self.node(part, location) for part in schema[keyword]])
+        node.object = self._object(schema, location)
+        node.array = self._array(schema, location, dialect)
         node.string = _string(schema)
-        node.number = _number(schema, whole)
+        node.number = _number(schema, integral)
 
-    def _object(self, schema: dict[str, Any], place: Place) -> ObjectShape | None:
+    def _object(self, schema: dict[str, Any], location: Location) -> ObjectShape | None:
         if not OBJECT_WORDS & schema.keys():
             return None
         shape = ObjectShape(
-            properties={name: self.node(part, place) for name, part in schema.get("properties", {}).items()},
+            properties={name: self.node(part, location) for name, part in schema.get("properties", {}).items()},
             patterns=tuple(
-                (self.matcher(pattern), self.node(part, place))
+                (self.matcher(pattern), self.node(part, location))
                 for pattern, part in schema.get("patternProperties", {}).items()
             ),
-            rest=self.node(schema["additionalProperties"], place) if "additionalProperties" in schema else None,
+            rest=self.node(schema["additionalProperties"], location) if "additionalProperties" in schema else None,
             required=frozenset(schema.get("required", ())),
             least=int(schema.get("minProperties", 0)),
             most=_count(schema, "maxProperties"),
@@ -116,11 +116,11 @@ class _Lowering:
         shape.ranks = {name: rank for rank, name in enumerate(shape.properties)}
         return shape
 
-    def _array(self, schema: dict[str, Any], place: Place, dialect: Dialect) -> ArrayShape | None:
+    def _array(self, schema: dict[str, Any], location: Location, dialect: Dialect) -> ArrayShape | None:
         prefix = schema.get(dialect.prefix)
         rest = schema.get(dialect.rest) if isinstance(prefix, list) or dialect is MODERN else schema.get("items")
-        items = tuple(self.node(part, place) for part in prefix) if isinstance(prefix, list) else ()
-        others = None if rest is None else self.node(rest, place)
+        items = tuple(self.node(part, location) for part in prefix) if isinstance(prefix, list) else ()
+        others = None if rest is None else self.node(rest, location)
         shape = ArrayShape(items, others, int(schema.get("minItems", 0)), _count(schema, "maxItems"))
         if rest is False:
             shape.most = len(items) if shape.most is None else min(shape.most, len(items))
@@ -137,8 +137,8 @@ def _string(schema: dict[str, Any]) -> StringShape | None:
     return StringShape(None, int(schema.get("minLength", 0)), _count(schema, "maxLength"))
 
 
-def _number(schema: dict[str, Any], whole: bool) -> NumberShape | None:
-    shape = NumberShape(_bound(schema, "minimum"), _bound(schema, "maximum"), whole=whole)
+def _number(schema: dict[str, Any], integral: bool) -> NumberShape | None:
+    shape = NumberShape(_bound(schema, "minimum"), _bound(schema, "maximum"), integral=integral)
     above, below = _bound(schema, "exclusiveMinimum"), _bound(schema, "exclusiveMaximum")
     if above is not None and (shape.low is None or above >= shape.low):
         shape.low, shape.low_open = above, True

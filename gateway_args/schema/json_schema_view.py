@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import jsonschema_rs
 
-from .references import ROOT, Place, References, pointer_step
+from .references import ROOT, Location, References, pointer_step
 from .type_view import Invalid, Kind, Slot, TypeView
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def json_schema_view(schema: dict[str, Any]) -> TypeView:
     except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
         raise ValueError(schema_complaint(error)) from None
     references = References(schema)
-    view = JsonSchemaView(schema, references.root, _Whole(schema, references))
+    view = JsonSchemaView(schema, references.root, _Document(schema, references))
     view.validator = validator
     return view
 
@@ -49,7 +49,7 @@ def schema_complaint(error: Exception) -> str:
     return f"schema: {show(steps)}: {message}"
 
 
-class _Whole:
+class _Document:
     """The schema that a view is a part of."""
 
     __slots__ = ("references", "registry", "schema")
@@ -59,11 +59,11 @@ class _Whole:
         self.references = references
         self.registry: Any = None
 
-    def validator(self, place: Place) -> jsonschema_rs.Validator:
+    def validator(self, location: Location) -> jsonschema_rs.Validator:
         """What judges a value by the part at this place."""
         if self.registry is None:
             self.registry = jsonschema_rs.Registry([(ROOT, self.schema)])
-        part = {"$ref": place.address}
+        part = {"$ref": location.address}
         if isinstance(self.schema.get("$schema"), str):
             part["$schema"] = self.schema["$schema"]
         return jsonschema_rs.validator_for(part, registry=self.registry)
@@ -73,11 +73,11 @@ class _Whole:
 class JsonSchemaView(TypeView):
     """The part of a schema at one place."""
 
-    def __init__(self, schema: Any, place: Place, whole: _Whole) -> None:
+    def __init__(self, schema: Any, location: Location, integral: _Document) -> None:
         self._schema = schema
-        self._place = whole.references.place(schema, place)
-        self._whole = whole
-        pointer = self._place.address.removeprefix(f"{ROOT}#")
+        self._location = integral.references.location(schema, location)
+        self._document = integral
+        pointer = self._location.address.removeprefix(f"{ROOT}#")
         self.title = f"the schema's {pointer}" if pointer else "the schema"
 
     @cached_property
@@ -86,7 +86,7 @@ class JsonSchemaView(TypeView):
 
     @cached_property
     def validator(self) -> jsonschema_rs.Validator:
-        return self._whole.validator(self._place)
+        return self._document.validator(self._location)
 
     def check(self, value: Any, text: str | None = None) -> Any:
         return _checked(self.validator, value)
@@ -100,31 +100,33 @@ class JsonSchemaView(TypeView):
         return jsonschema_rs.validator_for({key: node[key] for key in _OWN if key in node})
 
     @cached_property
-    def _core(self) -> tuple[Mapping[str, Any], Place]:
+    def _core(self) -> tuple[Mapping[str, Any], Location]:
         """The schema that says how the value is built, and where it stands."""
-        node, place = self._schema, self._place
+        node, location = self._schema, self._location
         seen: set[int] = set()
         while isinstance(node, dict) and id(node) not in seen:
             seen.add(id(node))
             reference = node.get("$ref")
             if isinstance(reference, str):
-                target = self._whole.references.target(reference, place)
+                target = self._document.references.target(reference, location)
                 if target is None:
                     break
-                node, place = target
+                node, location = target
                 continue
             branches = [] if "properties" in node else _branches(node)
             if len(branches) != 1:
                 break
             step, node = branches[0]
-            place = self._inside(node, place, step)
-        return (node, place) if isinstance(node, dict) and "$ref" not in node else ({}, place)
+            location = self._inside(node, location, step)
+        return (node, location) if isinstance(node, dict) and "$ref" not in node else ({}, location)
 
-    def _inside(self, node: Any, place: Place, step: str) -> Place:
-        return self._whole.references.place(node, Place(place.base, place.dialect, place.address + step))
+    def _inside(self, node: Any, location: Location, step: str) -> Location:
+        return self._document.references.location(
+            node, Location(location.base, location.dialect, location.address + step)
+        )
 
     def _view(self, node: Any, step: str) -> JsonSchemaView:
-        return JsonSchemaView(node, self._inside(node, self._core[1], step), self._whole)
+        return JsonSchemaView(node, self._inside(node, self._core[1], step), self._document)
 
     @cached_property
     def kind(self) -> Kind:

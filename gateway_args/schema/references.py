@@ -44,7 +44,7 @@ DIALECTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a schema stands: the URI that its references start from, its dialect (None: unknown), its address."""
 
     base: str
@@ -55,31 +55,31 @@ class Place:
 class References:
     """The index of one schema and the documents that it refers to, which must not change while it is used."""
 
-    __slots__ = ("_anchors", "_documents", "_places", "root")
+    __slots__ = ("_anchors", "_documents", "_locations", "root")
 
     def __init__(self, schema: object, resources: Mapping[str, Any] | None = None) -> None:
-        self._places: dict[int, Place] = {}
+        self._locations: dict[int, Location] = {}
         self._documents: dict[str, Any] = {}
         self._anchors: dict[tuple[str, str], Any] = {}
         for uri, document in (resources or {}).items():
-            self._index(document, Place(uri, MODERN, f"{uri}#"))
-        self.root = Place("", MODERN, f"{ROOT}#")
+            self._index(document, Location(uri, MODERN, f"{uri}#"))
+        self.root = Location("", MODERN, f"{ROOT}#")
         self._index(schema, self.root)
 
-    def place(self, schema: object, otherwise: Place) -> Place:
+    def location(self, schema: object, otherwise: Location) -> Location:
         """Where this schema stands; `otherwise` for one that stands where no keyword looks for schemas."""
-        return self._places.get(id(schema), otherwise)
+        return self._locations.get(id(schema), otherwise)
 
-    def target(self, reference: str, place: Place) -> tuple[Any, Place] | None:
+    def target(self, reference: str, location: Location) -> tuple[Any, Location] | None:
         """The schema that a reference names and where it stands; None when the plain rules do not find it."""
-        joined = place.base + reference if reference.startswith("#") else _joined(place.base, reference)
+        joined = location.base + reference if reference.startswith("#") else _joined(location.base, reference)
         uri, _, fragment = joined.partition("#")
         if uri not in self._documents:
             return None
         fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
             schema = self._anchors.get((uri, fragment))
-            return None if schema is None else (schema, self.place(schema, place))
+            return None if schema is None else (schema, self.location(schema, location))
         schema = self._documents[uri]
         for step, token in enumerate(fragment.split("/")[1:]):
             if step and isinstance(schema, Mapping) and "$id" in schema:
@@ -93,17 +93,17 @@ class References:
                 schema = schema[int(key)]
             else:
                 return None
-        return schema, self.place(schema, Place(uri, place.dialect, joined if uri else ROOT + joined))
+        return schema, self.location(schema, Location(uri, location.dialect, joined if uri else ROOT + joined))
 
-    def _index(self, document: object, place: Place) -> None:
+    def _index(self, document: object, location: Location) -> None:
         """Notes the place of every subschema, the resources that have an `$id`, and the anchors."""
-        self._documents.setdefault(place.base.rstrip("#"), document)
-        stack: list[tuple[object, Place]] = [(document, place)]
+        self._documents.setdefault(location.base.rstrip("#"), document)
+        stack: list[tuple[object, Location]] = [(document, location)]
         while stack:
-            schema, place = stack.pop()
-            if not isinstance(schema, Mapping) or id(schema) in self._places:
+            schema, location = stack.pop()
+            if not isinstance(schema, Mapping) or id(schema) in self._locations:
                 continue
-            base, dialect = place.base, place.dialect
+            base, dialect = location.base, location.dialect
             named = schema.get("$schema")
             if isinstance(named, str):
                 dialect = DIALECTS.get(named.rstrip("#"))
@@ -117,8 +117,8 @@ class References:
             for key in ("$anchor", "$dynamicAnchor"):
                 if isinstance(schema.get(key), str):
                     self._anchors.setdefault((base, schema[key]), schema)
-            self._places[id(schema)] = Place(base, dialect, place.address)
-            stack += [(part, Place(base, dialect, place.address + step)) for step, part in _subschemas(schema)]
+            self._locations[id(schema)] = Location(base, dialect, location.address)
+            stack += [(part, Location(base, dialect, location.address + step)) for step, part in _subschemas(schema)]
 
 
 def pointer_step(name: str) -> str:

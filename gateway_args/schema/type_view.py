@@ -157,7 +157,7 @@ class TypeView:
         return self.item
 
 
-def settled(view: TypeView, value: Any) -> TypeView:
+def resolved(view: TypeView, value: Any) -> TypeView:
     """The type that a union comes to for this container, whose members are complete; any other type is itself."""
     while view.kind is Kind.UNION:
         if not isinstance(value, dict | list):

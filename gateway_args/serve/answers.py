@@ -16,7 +16,7 @@ from ..limits import Limits
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-    from ..adapters import Chunk, Request, Said, Stream
+    from ..adapters import Chunk, Request, Stream, StreamEvent
     from ..engines import Step
     from ..parser import Parser
     from .metrics import Metrics
@@ -92,14 +92,14 @@ class Answer:
         for choice in self._choices:  # every choice is announced before any goes on
             yield choice.stream.chunks()
         async for found in steps:
-            said: list[Chunk] = []
+            out: list[Chunk] = []
             for entry in found:
                 if isinstance(entry, Fault):
                     self.faults.append(entry)
                     break
-                said += self._take(entry)
-            if said:
-                yield said
+                out += self._take(entry)
+            if out:
+                yield out
             if self.faults or self._late() or self._too_long() or self._refused():
                 break
         for choice in self._choices:
@@ -120,50 +120,50 @@ class Answer:
             return []
         started = time.perf_counter()
         self.characters += len(step.text)
-        said = self._own(choice, step)
+        out = self._own(choice, step)
         if step.text:
-            said += choice.parser.feed(step.text)
+            out += choice.parser.feed(step.text)
         guard = choice.parser if isinstance(choice.parser, Guard) else None
         if guard is not None and guard.refused:
-            said += guard.cancel(refusal_in(said))
+            out += guard.cancel(refusal_in(out))
         elif step.finish is not None:
             if isinstance(step.stopped_by, str) and step.stopped_by in self.request.stops:
                 self._envelope.stop_sequence = step.stopped_by
-            said += self._over(choice, step.finish)
-        chunks = choice.stream.chunks(self._saw(choice, said), logprobs=step.logprobs)
+            out += self._over(choice, step.finish)
+        chunks = choice.stream.chunks(self._saw(choice, out), logprobs=step.logprobs)
         self._added.observe(time.perf_counter() - started)
         return chunks
 
-    def _own(self, choice: Choice, step: Step) -> list[Said]:
+    def _own(self, choice: Choice, step: Step) -> list[StreamEvent]:
         """What the engine's own parsers took out of the text: thoughts are passed on, calls are a fault."""
-        said: list[Said] = []
+        out: list[StreamEvent] = []
         if step.calls:
             told = "the engine's own tool parser is on: start it without (--tool-call-parser), or take another route"
             self.faults.append(Fault(FaultKind.SHAPE, 0, told))
         if step.reasoning:
             self.characters += len(step.reasoning)
             if not choice.thinking:
-                said.append(ReasoningStart())
+                out.append(ReasoningStart())
             choice.thinking = True
-            said.append(Reasoning(step.reasoning, None))
+            out.append(Reasoning(step.reasoning, None))
         if choice.thinking and (step.text or step.finish is not None):
             choice.thinking = False
-            said.append(ReasoningEnd())
-        return said
+            out.append(ReasoningEnd())
+        return out
 
-    def _over(self, choice: Choice, reason: str | None) -> list[Said]:
-        said: list[Said] = [ReasoningEnd()] if choice.thinking else []
+    def _over(self, choice: Choice, reason: str | None) -> list[StreamEvent]:
+        out: list[StreamEvent] = [ReasoningEnd()] if choice.thinking else []
         choice.thinking = False
-        return [*said, *choice.parser.finish(reason)]
+        return [*out, *choice.parser.finish(reason)]
 
-    def _saw(self, choice: Choice, said: list[Said]) -> list[Said]:
-        self.metrics.saw(said, self.ask.format.name, self._label)
-        for event in said:
+    def _saw(self, choice: Choice, out: list[StreamEvent]) -> list[StreamEvent]:
+        self.metrics.saw(out, self.ask.format.name, self._label)
+        for event in out:
             if isinstance(event, Finish):
                 self.finishes.append(event.reason)
                 self.calls += event.calls
                 self.metrics.finished.labels(self.ask.format.name, self._label, event.reason).inc()
-        return said
+        return out
 
     def _late(self) -> bool:
         now, drained = time.monotonic(), self.drained()

@@ -75,8 +75,8 @@ class Engine:
 
     async def render(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[str, str | list[int]]:
         """The prompt of these messages as text, and as the engine takes it."""
-        said = await self.json("POST", self.table.render, body, headers)
-        prompt = said.get(self.table.rendered)
+        answer = await self.json("POST", self.table.render, body, headers)
+        prompt = answer.get(self.table.rendered)
         if self.table.rendered == "prompt":
             if not isinstance(prompt, str):
                 raise UpstreamError(502, "the engine rendered no prompt", kind="render")
@@ -96,8 +96,8 @@ class Engine:
         if self.table.rendered == "prompt":
             prompt = (await self.json("POST", self.table.render, body, headers)).get("prompt")
             body = {"content": prompt, "add_special": True}
-        said = await self.json("POST", self.table.count, body, headers)
-        tokens = said.get("tokens")
+        answer = await self.json("POST", self.table.count, body, headers)
+        tokens = answer.get("tokens")
         if not isinstance(tokens, list):
             raise UpstreamError(502, "the engine counted no tokens", kind="render")
         return len(tokens)
@@ -109,12 +109,12 @@ class Engine:
         async with self._sent(method, path, body, headers) as response:
             data = await _some(response, _MOST_JSON)
         try:
-            said = orjson.loads(data)
+            answer = orjson.loads(data)
         except orjson.JSONDecodeError:
-            said = None
-        if not isinstance(said, dict):
+            answer = None
+        if not isinstance(answer, dict):
             raise UpstreamError(502, f"the engine's answer to {path} is no JSON object", kind="not_json")
-        return said
+        return answer
 
     @asynccontextmanager
     async def open(self, ask: Ask, headers: Mapping[str, str]) -> AsyncIterator[AsyncIterator[list[Step | Fault]]]:
@@ -144,8 +144,8 @@ class Engine:
     ) -> AsyncIterator[httpx.Response]:
         """The response to this request, its status checked."""
         content = None if body is None else orjson.dumps(body)
-        said = {**headers, "content-type": "application/json"} if content is not None else dict(headers)
-        request = self._http.build_request(method, path, content=content, headers=said)
+        answer = {**headers, "content-type": "application/json"} if content is not None else dict(headers)
+        request = self._http.build_request(method, path, content=content, headers=answer)
         try:
             response = await self._http.send(request, stream=True)
         except httpx.ConnectTimeout:
@@ -182,10 +182,10 @@ async def _some(response: httpx.Response, most: int) -> bytes:
 async def _refusal(response: httpx.Response) -> UpstreamError:
     """The engine's own error, in its words where it has some."""
     try:
-        said = orjson.loads(await _some(response, _MOST_ERROR))
+        answer = orjson.loads(await _some(response, _MOST_ERROR))
     except (UpstreamError, orjson.JSONDecodeError):
-        said = None
-    told: Any = said.get("error", said) if isinstance(said, dict) else None
+        answer = None
+    told: Any = answer.get("error", answer) if isinstance(answer, dict) else None
     message = told.get("message") if isinstance(told, dict) else told
     if not isinstance(message, str) or not message:
         message = f"the engine answered with status {response.status_code}"

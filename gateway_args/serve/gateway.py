@@ -276,10 +276,10 @@ class Gateway:
     async def list_models(self, http: Http) -> Response:
         """The engine's models and those of the model map, in both APIs' words."""
         try:
-            said = await self.engine.json("GET", "/v1/models", None, passed_on(http.headers, self.settings))
+            listing = await self.engine.json("GET", "/v1/models", None, passed_on(http.headers, self.settings))
         except UpstreamError as error:
             return JSONResponse(adapters.error("chat", str(error), status=error.status).body, error.status)
-        rows = said.get("data")
+        rows = listing.get("data")
         names = (
             [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row] if isinstance(rows, list) else []
         )

@@ -75,9 +75,9 @@ async def _formats(_: Request) -> Response:
 
     tools = [{"name": name, "input_schema": schema} for name, schema in TOOLS.items()]
     examples = {
-        said.format: {"prompt": said.user.replace("{}", "Find boats, please.") + said.open, "text": said.both}
-        for said in outputs().values()
-        if not said.always_thinks
+        given.format: {"prompt": given.user.replace("{}", "Find boats, please.") + given.open, "text": given.both}
+        for given in outputs().values()
+        if not given.always_thinks
     }
     return JSONResponse({"formats": formats.names(), "examples": examples, "tools": tools, "most": MOST})
 
@@ -90,10 +90,10 @@ async def _read(http: Request) -> Response:
         if len(body) > _MOST_BODY:
             return _bad(f"the request has more than {_MOST_BODY} bytes")
     try:
-        said = orjson.loads(body)
-        if not isinstance(said, dict):
+        given = orjson.loads(body)
+        if not isinstance(given, dict):
             return _bad("expected an object")
-        return Response(adapters.framing.dumps(_answer(said)), media_type="application/json")
+        return Response(adapters.framing.dumps(_answer(given)), media_type="application/json")
     except (ValueError, TypeError, GatewayArgsError) as error:
         return _bad(" ".join(str(error).split())[:500])
 
@@ -102,20 +102,20 @@ def _bad(message: str) -> Response:
     return JSONResponse({"error": message}, 400)
 
 
-def _answer(said: dict[str, Any]) -> dict[str, Any]:
+def _answer(given: dict[str, Any]) -> dict[str, Any]:
     text, finish, chunking = (
-        _text(said, *entry) for entry in (("text", ""), ("finish", "stop"), ("chunking", "tokens"))
+        _text(given, *entry) for entry in (("text", ""), ("finish", "stop"), ("chunking", "tokens"))
     )
     if len(text) > MOST:
         raise ValueError(f"text: {len(text)} characters; at most {MOST}")
     if chunking not in _CHUNKINGS:
         raise ValueError(f"chunking: expected one of {', '.join(_CHUNKINGS)}, got {chunking!r:.40}")
-    name = _text(said, "format", "hermes")
+    name = _text(given, "format", "hermes")
     if name not in formats.names():
         raise ValueError(f"format: no format {name!r:.60}")
     fmt = formats.load(name)
-    tools = None if said.get("tools") is None else Tools.of(said["tools"])
-    prompt = _text(said, "prompt", "")
+    tools = None if given.get("tools") is None else Tools.of(given["tools"])
+    prompt = _text(given, "prompt", "")
 
     def run(how: str) -> list[tuple[str, list[Event]]]:
         parser = Parser(fmt, tools, prompt=prompt)
@@ -124,7 +124,7 @@ def _answer(said: dict[str, Any]) -> dict[str, Any]:
 
     steps = run(chunking)
     whole = fold(event for _, events in steps for event in events)
-    at = said.get("at")
+    at = given.get("at")
     at = at if isinstance(at, int) and 0 <= at < len(steps) else len(steps) - 1
     return {
         "deltas": [{"text": piece, "events": [event_as_dict(event) for event in events]} for piece, events in steps],
@@ -136,7 +136,7 @@ def _answer(said: dict[str, Any]) -> dict[str, Any]:
         },
         "at": at,
         "clients": {kind: _client(kind, fmt.name, tools, steps, at) for kind in _KINDS},
-        "case": json.dumps({**{key: said[key] for key in _CASE if key in said}, "id": "shared", "format": name}),
+        "case": json.dumps({**{key: given[key] for key in _CASE if key in given}, "id": "shared", "format": name}),
     }
 
 
@@ -175,8 +175,8 @@ def held(kind: Kind, chunks: list[Chunk]) -> list[dict[str, Any]]:
                         parts["finish"] = {"finish_reason": choice["finish_reason"]}
             case "response.output_item.added":
                 item = chunk["item"]
-                said = {key: item[key] for key in ("type", "name", "call_id") if key in item}
-                parts[chunk["output_index"]] = said
+                given = {key: item[key] for key in ("type", "name", "call_id") if key in item}
+                parts[chunk["output_index"]] = given
             case "response.output_text.delta" | "response.reasoning_text.delta":
                 grow(chunk["output_index"], "text", chunk["delta"])
             case "response.function_call_arguments.delta":
@@ -211,8 +211,8 @@ def cut(text: str, how: str) -> list[str]:
             return [text] if text else []
 
 
-def _text(said: dict[str, Any], key: str, default: str) -> str:
-    value = said.get(key, default)
+def _text(given: dict[str, Any], key: str, default: str) -> str:
+    value = given.get(key, default)
     if not isinstance(value, str):
         raise ValueError(f"{key}: expected a string")
     return value

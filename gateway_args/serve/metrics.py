@@ -14,7 +14,7 @@ from ..events import CallEnd, Malformed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..adapters import Said
+    from ..adapters import StreamEvent
 
 _MOST_MODELS: Final = 64
 
@@ -55,9 +55,9 @@ class Metrics:
             return name
         return "other"
 
-    def saw(self, said: Iterable[Said], format: str, model: str) -> None:
+    def saw(self, emitted: Iterable[StreamEvent], format: str, model: str) -> None:
         """Count what these events tell."""
-        for event in said:
+        for event in emitted:
             if isinstance(event, CallEnd):
                 self.calls.labels(format, model, str(event.complete).lower()).inc()
             elif isinstance(event, Malformed):

@@ -109,7 +109,7 @@ async def serve(settings: Settings, *, demo: bool = False) -> None:
         host, port = listening.getsockname()[:2]
         print(f"gateway-args serve: http://{host}:{port} in front of {_shown(settings.upstream)} ({settings.engine})")
         if demo:
-            _say_demo(f"http://{host}:{port}")
+            _print_demo(f"http://{host}:{port}")
         await made.serve([listening])
 
 
@@ -128,7 +128,7 @@ def _shown(address: str) -> str:
     return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
-def _say_demo(address: str) -> None:
+def _print_demo(address: str) -> None:
     from .demo import TOOLS, outputs
 
     print(f"\nA demonstration: no model runs, written outputs of {len(outputs())} models are replayed. The page to try")

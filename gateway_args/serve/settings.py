@@ -95,7 +95,7 @@ def default_of(option: Any) -> Any:
 def load(flags: Mapping[str, Any], *, file: str | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """The settings from a file, the environment and flags (None: not given)."""
     environ = os.environ if environ is None else environ
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     models: dict[str, Model] = {}
     file = file or environ.get(f"{PREFIX}CONFIG")
     if file:
@@ -105,16 +105,16 @@ def load(flags: Mapping[str, Any], *, file: str | None = None, environ: Mapping[
         for key, value in table.items():
             if key not in known:
                 raise SettingError(f"{file}: unexpected key {key!r}; known: {', '.join((*known, 'models'))}")
-            said[key] = _checked(known[key], value, file)
+            given[key] = _checked(known[key], value, file)
     for option in OPTIONS:
         name = f"{PREFIX}{option.name.upper()}"
         if name in environ:
-            said[option.name] = _checked(option, _from_text(option, environ[name], name), name)
+            given[option.name] = _checked(option, _from_text(option, environ[name], name), name)
         if flags.get(option.name) is not None:
             where = f"--{option.name.replace('_', '-')}"
             value = flags[option.name]
-            said[option.name] = _checked(option, _from_text(option, value, where), where)
-    settings = Settings(**said)
+            given[option.name] = _checked(option, _from_text(option, value, where), where)
+    settings = Settings(**given)
     if settings.model_map:
         models |= _models(_toml(settings.model_map).get("models", {}), settings.model_map)
     return checked(replace(settings, models=models))
@@ -140,12 +140,12 @@ def _toml(path: str) -> dict[str, Any]:
         raise SettingError(f"{path}: no TOML: {error}") from None
 
 
-def _models(said: Any, where: str) -> dict[str, Model]:
-    if not isinstance(said, dict):
+def _models(given: Any, where: str) -> dict[str, Model]:
+    if not isinstance(given, dict):
         raise SettingError(f"{where}: models: expected tables [models.NAME]")
     found = {}
     allowed = [entry.name for entry in fields(Model) if entry.name != "name"]
-    for name, row in said.items():
+    for name, row in given.items():
         place = f"{where}: models.{name}"
         if not isinstance(row, dict):
             raise SettingError(f"{place}: expected a table of {', '.join(allowed)}")

@@ -134,13 +134,13 @@ def template_body(settings: Settings, request: Request, model: Known) -> Fields:
         raise BadRequest(request.kind, told, param="messages")
     if request.choices > 1 and not table.several:
         raise BadRequest(request.kind, f"n: a {settings.engine} engine generates one choice", param="n")
-    said: Fields = request.template()
+    given: Fields = request.template()
     switches: Fields = {}
-    if "enable_thinking" in said:
-        switches = dict.fromkeys(table.switches, said.pop("enable_thinking"))
-    if "reasoning_effort" in said:
-        switches["reasoning_effort"] = said.pop("reasoning_effort")
-    return {"model": model.upstream, **said, **({"chat_template_kwargs": switches} if switches else {})}
+    if "enable_thinking" in given:
+        switches = dict.fromkeys(table.switches, given.pop("enable_thinking"))
+    if "reasoning_effort" in given:
+        switches["reasoning_effort"] = given.pop("reasoning_effort")
+    return {"model": model.upstream, **given, **({"chat_template_kwargs": switches} if switches else {})}
 
 
 def completion(settings: Settings, request: Request, model: Known, prompt: str, sent: str | list[int]) -> Ask:

@@ -208,7 +208,7 @@ _KINDS: Final = {
 _INSIDE: Final = {
     **dict.fromkeys(("first item", "after item"), ("[",)),
     **dict.fromkeys(("first key", "next key", "colon", "after member"), ("{",)),
-    **{place: ("{",) for place in _PLACES if place.startswith("key")},
+    **{position: ("{",) for position in _PLACES if position.startswith("key")},
     "whole": ("",),
 }
 
@@ -224,7 +224,7 @@ class Acceptor:
     the text alone: more may come, the value is whole (`complete` is where it ended), or a character was `refused`.
     """
 
-    __slots__ = ("_full", "_place", "_stack", "valid")
+    __slots__ = ("_full", "_position", "_stack", "valid")
 
     def __init__(self, max_depth: int = 32) -> None:
         if not 0 <= max_depth <= MAX_DEPTH:
@@ -232,7 +232,7 @@ class Acceptor:
                 f"Acceptor: max_depth is {max_depth}; give the number of brackets that may nest, from 0 to {MAX_DEPTH}"
             )
         self.valid: int = 0
-        self._place: int = _VALUE
+        self._position: int = _VALUE
         # The open brackets, innermost last, 1 for an object and 0 for an array, below a leading 1.
         self._stack: int = 1
         self._full: int = 1 << max_depth
@@ -240,8 +240,8 @@ class Acceptor:
     def feed(self, text: str, start: int = 0, end: int | None = None) -> int:
         """Read `text[start:end]` and say how many of its characters were accepted; the first refused one ends it."""
         stop = len(text) if end is None else end
-        place = self._place
-        if place <= _KEY:
+        position = self._position
+        if position <= _KEY:
             # The commonest feed by far: a piece of a string's body.
             if start == 0 and stop == len(text):
                 body = '"' not in text and "\\" not in text
@@ -250,39 +250,39 @@ class Acceptor:
             if body:
                 self.valid += stop - start
                 return stop - start
-        elif place >= _WHOLE:
+        elif position >= _WHOLE:
             return 0
         stack = self._stack
         at = start
-        while at < stop and place < _WHOLE:
-            if place <= _KEY and stop - at > _WALK:
+        while at < stop and position < _WHOLE:
+            if position <= _KEY and stop - at > _WALK:
                 run = _BODY.match(text, at, stop)
                 if run is not None:
                     at = run.end()
             # Every character outside ASCII becomes one "?": content in a string and refused elsewhere, as they are.
             window = text[at:stop] if stop - at <= _WINDOW else text[at : at + _WINDOW]
             for byte in window.encode("ascii", "replace"):
-                after = _TABLE[place][byte]
+                after = _TABLE[position][byte]
                 if after < _WHOLE:
-                    place = after
+                    position = after
                     at += 1
                     continue
                 if after == _END_NUMBER:
                     if stack == 1:
-                        place = _WHOLE
+                        position = _WHOLE
                         break
                     after = _TABLE[_AFTER_MEMBER if stack & 1 else _AFTER_ITEM][byte]
                 if after >= _CLOSE:
                     if after == _CLOSE:
                         stack >>= 1
                     if stack == 1:
-                        place = _WHOLE
+                        position = _WHOLE
                         at += 1
                         break
                     after = _AFTER_MEMBER if stack & 1 else _AFTER_ITEM
                 elif after >= _OPEN_OBJECT:
                     if stack >= self._full:
-                        place = _REFUSED
+                        position = _REFUSED
                         break
                     if after == _OPEN_OBJECT:
                         stack = stack << 1 | 1
@@ -291,52 +291,52 @@ class Acceptor:
                         stack <<= 1
                         after = _FIRST_ITEM
                 elif after >= _OPEN_STRING:
-                    place = _STRING if after == _OPEN_STRING else _KEY
+                    position = _STRING if after == _OPEN_STRING else _KEY
                     at += 1
                     if stop - at > _WALK:
                         break
                     continue
                 elif after == _REFUSED:
-                    place = _REFUSED
+                    position = _REFUSED
                     break
-                place = after
+                position = after
                 at += 1
-        self._place = place
+        self._position = position
         self._stack = stack
         self.valid += at - start
         return at - start
 
     def feed_all(self, text: str) -> bool:
         """Read all of the text; False, and nothing is read, where a character is refused or the value ends in it."""
-        place = self._place
-        if place <= _KEY and '"' not in text and "\\" not in text:
+        position = self._position
+        if position <= _KEY and '"' not in text and "\\" not in text:
             self.valid += len(text)
             return True
         stack, valid = self._stack, self.valid
-        if self.feed(text) == len(text) and self._place < _WHOLE:
+        if self.feed(text) == len(text) and self._position < _WHOLE:
             return True
-        self._place, self._stack, self.valid = place, stack, valid
+        self._position, self._stack, self.valid = position, stack, valid
         return False
 
     @property
     def complete(self) -> int | None:
         """The offset where the whole value ended, or None."""
-        return self.valid if self._place == _WHOLE else None
+        return self.valid if self._position == _WHOLE else None
 
     @property
     def refused(self) -> bool:
         """Whether a character came that no value could continue."""
-        return self._place == _REFUSED
+        return self._position == _REFUSED
 
     @property
     def in_string(self) -> bool:
         """Whether the place is inside a string, a key's or a value's, between its quotes; inside an escape too."""
-        return self._place < _VALUE
+        return self._position < _VALUE
 
     @property
     def in_escape(self) -> bool:
         """Whether the place is inside an escape, after its backslash and before its last character."""
-        return _KEY < self._place < _VALUE
+        return _KEY < self._position < _VALUE
 
     @property
     def depth(self) -> int:
@@ -345,10 +345,10 @@ class Acceptor:
 
     def expected(self) -> Expected:
         """What may come next: exactly the characters that the result allows would be accepted."""
-        rows = [_ROWS.get(_PLACES[self._place], {})]
-        if self._stack > 1 and self._place in _ENDING:
+        rows = [_ROWS.get(_PLACES[self._position], {})]
+        if self._stack > 1 and self._position in _ENDING:
             rows.append(_ROWS["after member" if self._stack & 1 else "after item"])
-        kinds = Expected.TEXT if self._place <= _KEY else Expected(0)
+        kinds = Expected.TEXT if self._position <= _KEY else Expected(0)
         for row in rows:
             for characters in row:
                 kinds |= _KINDS[characters]
@@ -360,23 +360,23 @@ class Acceptor:
     def state(self) -> State:
         """The whole machine as a small value for `restore`."""
         brackets = "".join("{" if bit == "1" else "[" for bit in f"{self._stack:b}"[1:])
-        return _PLACES[self._place], brackets, self.valid, self._full.bit_length() - 1
+        return _PLACES[self._position], brackets, self.valid, self._full.bit_length() - 1
 
     @classmethod
     def restore(cls, state: State | Sequence[str | int]) -> Acceptor:
         """The machine that had this `state`; a list, as JSON makes of it, will do."""
         match state:
-            case [str(place), str(brackets), int(valid), int(max_depth)] if (
-                place in _PLACES
+            case [str(position), str(brackets), int(valid), int(max_depth)] if (
+                position in _PLACES
                 and not brackets.strip("{[")
                 and len(brackets) <= max_depth <= MAX_DEPTH
                 and valid >= 0
                 and len(brackets) <= valid
-                and brackets[-1:] in _INSIDE.get(place, ("", "{", "["))
+                and brackets[-1:] in _INSIDE.get(position, ("", "{", "["))
             ):
                 acceptor = cls(max_depth)
                 acceptor.valid = valid
-                acceptor._place = _PLACES.index(place)
+                acceptor._position = _PLACES.index(position)
                 acceptor._stack = int("1" + brackets.replace("{", "1").replace("[", "0"), 2)
                 return acceptor
         raise ValueError(f"Acceptor.restore: {state!r} is no acceptor's state; give what `state` gave, unchanged")
@@ -385,14 +385,14 @@ class Acceptor:
         """An acceptor at the same place that goes its own way."""
         other = Acceptor(0)
         other.valid = self.valid
-        other._place = self._place
+        other._position = self._position
         other._stack = self._stack
         other._full = self._full
         return other
 
     def __repr__(self) -> str:
-        place, brackets, valid, _ = self.state
-        return f"<Acceptor valid={valid} place={place!r} open={brackets!r}>"
+        position, brackets, valid, _ = self.state
+        return f"<Acceptor valid={valid} place={position!r} open={brackets!r}>"
 
 
 @dataclass(frozen=True, slots=True)

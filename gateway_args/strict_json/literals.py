@@ -194,21 +194,21 @@ def _kind(json: str) -> Kind:
         case "n":
             return "null"
         case _:
-            return "integer" if _is_whole(json) else "number"
+            return "integer" if _is_integral(json) else "number"
 
 
-def _is_whole(number: str) -> bool:
+def _is_integral(number: str) -> bool:
     """Whether a JSON number has no fraction (`1.0`, `1e2` and `10e-1` have none), told by its digits alone."""
     mantissa, _, exponent = number.lower().partition("e")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    integral, _, fraction = mantissa.lstrip("-").partition(".")
     fraction = fraction.rstrip("0")
-    if not exponent or not (whole + fraction).strip("0"):
+    if not exponent or not (integral + fraction).strip("0"):
         return not fraction
     power = exponent.lstrip("+-").lstrip("0")
     # A power of ten longer than this is larger than any text has digits.
     shift = int(power or "0") if len(power) < 16 else 10**16
     if exponent[0] == "-":
-        return not fraction and len(whole) - len(whole.rstrip("0")) >= shift
+        return not fraction and len(integral) - len(integral.rstrip("0")) >= shift
     return shift >= len(fraction)
 
 
@@ -230,9 +230,9 @@ def _python_number(written: str) -> str | None:
         shortest = digits.lstrip("0")
         return None if shortest and shortest != digits else sign + (shortest or "0")
     mantissa, mark, exponent = digits.replace("E", "e").partition("e")
-    whole, dot, fraction = mantissa.partition(".")
+    integral, dot, fraction = mantissa.partition(".")
     fraction = f".{fraction or '0'}" if dot else ""
-    return f"{sign}{whole.lstrip('0') or '0'}{fraction}{mark}{exponent}"
+    return f"{sign}{integral.lstrip('0') or '0'}{fraction}{mark}{exponent}"
 
 
 PYTHON_ESCAPE = re.compile(

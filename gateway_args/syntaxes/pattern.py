@@ -58,10 +58,10 @@ class Match:
 class _Step:
     """A place and the literal behind it."""
 
-    __slots__ = ("last", "literal", "place", "quoted", "run")
+    __slots__ = ("last", "literal", "part", "quoted", "run")
 
-    def __init__(self, place: str, literal: str, run: re.Pattern[str], last: bool) -> None:
-        self.place: Final = place
+    def __init__(self, part: str, literal: str, run: re.Pattern[str], last: bool) -> None:
+        self.part: Final = part
         self.literal: Final = literal
         self.run: Final = run  # what the place may hold
         self.last: Final = last  # it ends at the literal's last occurrence, not at its first
@@ -84,9 +84,9 @@ class Pattern:
         self.first: Final = spell(first)
         """The literal that it begins with."""
         steps = []
-        for place, behind in zip(rest[::2], map(spell, rest[1::2]), strict=True):
+        for part, behind in zip(rest[::2], map(spell, rest[1::2]), strict=True):
             run = _tag_chars(behind) if tag else _NAME_CHARS
-            steps.append(_Step(place, behind, run, last=not tag and _NAME_CHARS.match(behind) is not None))
+            steps.append(_Step(part, behind, run, last=not tag and _NAME_CHARS.match(behind) is not None))
         self._steps: Final = steps
 
     def match(
@@ -107,16 +107,16 @@ class Pattern:
         type: str | None = None
         end = len(text)
         for step in self._steps:
-            place = step.place
-            if place == "ws":
+            part = step.part
+            if part == "ws":
                 verdict, at = layout(text, at, limits.max_layout)
                 if verdict == NO or (verdict == MORE and not final):
                     return verdict, None
-            elif place == "object":
+            elif part == "object":
                 verdict = literal(text, at, "{", final)
                 if verdict != YES:
                     return verdict, None
-            elif place == "declared":
+            elif part == "declared":
                 rest = text[at : at + limits.max_name]
                 if not final and any(known.startswith(rest) for known in names):
                     return MORE, None
@@ -124,13 +124,13 @@ class Pattern:
                 if not name:
                     return NO, None
                 at += len(name)
-            elif place == "index":
+            elif part == "index":
                 index = _INDEX.match(text, at, at + limits.max_name)
                 at = index.end() if index is not None else at
                 if at == end and not final:
                     return MORE, None
-            elif place == "any" or place == "attributes":
-                verdict, at = _unwanted(text, at, step.literal, limits.max_name, final, place == "attributes")
+            elif part == "any" or part == "attributes":
+                verdict, at = _unwanted(text, at, step.literal, limits.max_name, final, part == "attributes")
                 if verdict != YES:
                     return verdict, None
             else:
@@ -142,15 +142,15 @@ class Pattern:
                     return MORE, None
                 if step.last:
                     stop = text.rfind(step.literal, at, stop)
-                if stop <= at and not (self._tag and place != "name"):
+                if stop <= at and not (self._tag and part != "name"):
                     return NO, None
-                if place == "name":
+                if part == "name":
                     if self._tag and text[at] == "/" and not step.quoted:
                         return NO, None
                     name = self._word(text[at:stop])
-                elif place == "id":
+                elif part == "id":
                     id = text[at:stop]
-                elif place == "type":
+                elif part == "type":
                     type = self._word(text[at:stop])
                 at = stop
             tail = at

@@ -150,8 +150,8 @@ def _piece(where: str, decoder: object) -> Piece:
             case {"type": "Fuse"} | {"type": "Strip", "stop": 0}:
                 pass
             case _:
-                said = step.get("type") if isinstance(step, dict) else step
-                _refuse(where, at, f"{said!r} is no decoder of single tokens; known are ByteLevel and SentencePiece's")
+                given = step.get("type") if isinstance(step, dict) else step
+                _refuse(where, at, f"{given!r} is no decoder of single tokens; known are ByteLevel and SentencePiece's")
 
     def sentence_piece(text: str) -> bytes:
         if fallback and len(text) == 6 and text.startswith("<0x") and text[5] == ">":
@@ -188,5 +188,5 @@ def _entry(where: str, data: Mapping[str, Any], key: str, kind: type, path: str 
     return value
 
 
-def _refuse(where: str, path: str, said: str) -> NoReturn:
-    raise ValueError(f"{where}: {path}: {said}")
+def _refuse(where: str, path: str, given: str) -> NoReturn:
+    raise ValueError(f"{where}: {path}: {given}")

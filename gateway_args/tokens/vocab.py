@@ -204,19 +204,19 @@ def doubts(decoder: TokenDecoder, format: CallMarkers) -> list[str]:
     Asked after ids were fed: ids that it does not know, and the single-token markers of a format's calls if it has none
     of them.
     """
-    said = []
+    problems = []
     if decoder.unknown:
-        said.append(
+        problems.append(
             f"the vocabulary does not know {decoder.unknown} of the ids (first: {decoder.first_unknown}); "
             "is it the tokenizer of this model?"
         )
     wanted = list(dict.fromkeys(format.call_marker_texts()))
     if wanted and not any(text in decoder.markers(format) for text in wanted):
-        said.append(
+        problems.append(
             f"the vocabulary has none of the markers of the format's calls as one token ({_few(wanted)}); "
             "is it the tokenizer of this model, and the format its own?"
         )
-    return said
+    return problems
 
 
 def _few(words: list[str]) -> str:

@@ -222,7 +222,7 @@ def judged_outputs(draw: st.DrawFn) -> list[Any]:
             events.append(Content(draw(st.sampled_from(["a", " ", "b\n"]))))
         start, *rest = call(index, "add", '{"a": ', str(index), "}", complete=True)
         assert isinstance(start, CallStart)
-        start.judged = True
+        start.validated = True
         events += [start, *rest]
         sound = draw(st.booleans())
         outcome = Accepted(index) if sound else Refused(StreamCode.SEMANTIC, "no", 0, "maximum", "$.a")

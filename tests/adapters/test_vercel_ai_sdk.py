@@ -47,7 +47,7 @@ def node() -> str:
 
 
 @cache
-def said_of(node: str, kind: adapters.Kind, mode: str) -> dict[str, Any]:
+def events_record(node: str, kind: adapters.Kind, mode: str) -> dict[str, Any]:
     """Stream name -> what the SDK said of it."""
     tools = sorted({entry.name for events in STREAMS.values() for entry in fold(events).calls})
     with serving() as server:
@@ -63,7 +63,7 @@ def said_of(node: str, kind: adapters.Kind, mode: str) -> dict[str, Any]:
 @each
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sdk_says_what_the_reading_says(node: str, kind: adapters.Kind, mode: str, name: str) -> None:
-    got, reading = said_of(node, kind, mode)[name], fold(STREAMS[name])
+    got, reading = events_record(node, kind, mode)[name], fold(STREAMS[name])
     assert got["error"] is None
     assert (got["text"], got["reasoning"]) == (reading.content, reading.reasoning)
     sound = [entry for entry in reading.calls if entry.complete]

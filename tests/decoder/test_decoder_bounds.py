@@ -89,15 +89,15 @@ WORKED = compile_schema(
 
 def test_grammar_work_is_the_same_for_every_cut_and_bounded_at_the_byte() -> None:
     document = b'{"kind":"\\u0061b","n":[1,[],{"x":"y"}]}'
-    whole = StreamDecoder(WORKED)
+    integral = StreamDecoder(WORKED)
     steps = []
     for at in range(len(document)):
-        whole.push(document[at : at + 1])
-        steps.append(whole.grammar_work)
-    assert isinstance(whole.finish(), Accepted)
+        integral.push(document[at : at + 1])
+        steps.append(integral.grammar_work)
+    assert isinstance(integral.finish(), Accepted)
     at_once = StreamDecoder(WORKED)
     at_once.push(document)
-    assert at_once.grammar_work == whole.grammar_work == steps[-1] > 0
+    assert at_once.grammar_work == integral.grammar_work == steps[-1] > 0
     assert isinstance(outcome(WORKED, [document], limits=StreamLimits(max_work=steps[-1])), Accepted)
     for bound in range(1, steps[-1]):
         first_past = next(at for at, work in enumerate(steps) if work > bound)

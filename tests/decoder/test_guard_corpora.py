@@ -158,9 +158,9 @@ def test_a_broken_call_stops_the_engine_once_at_its_character_and_a_sound_one_ne
             if not early and fates[refusal.index].why:
                 assert refusal.outcome.code in CODES[fates[refusal.index].why], where
             assert engine.polls <= latest if early else engine.polls == latest, (where, engine.polls, latest)
-            whole = Engine(text, max(1, len(text)), case.finish)
-            again = list(guard(whole, maker.new(case, None), tools, cancel=whole.cancel))
-            assert (whole.cancels, whole.polls) == (1, 1), where
+            integral = Engine(text, max(1, len(text)), case.finish)
+            again = list(guard(integral, maker.new(case, None), tools, cancel=integral.cancel))
+            assert (integral.cancels, integral.polls) == (1, 1), where
             assert next(e for e in again if isinstance(e, CallOutcome)) == refusal, where
             said = "".join(source_of(e) for e in events if not isinstance(e, CallOutcome))
             assert text[: engine.polls].startswith(said), where

@@ -80,16 +80,16 @@ def _three_ways(data: bytes) -> list[Any]:
 @pytest.mark.parametrize("data", [VALID, *MUTATIONS.values()], ids=["valid", *MUTATIONS])
 def test_the_streams_outcome_is_the_whole_documents_decoders(data: bytes) -> None:
     try:
-        whole: Any = SCHEMA.decode(data, "canonical")
+        integral: Any = SCHEMA.decode(data, "canonical")
     except DocumentError:
-        whole = None
+        integral = None
     outcomes = _three_ways(data)
     assert outcomes[0] == outcomes[1] == outcomes[2]
-    if whole is None:
+    if integral is None:
         assert isinstance(outcomes[0], Refused)
     else:
-        assert outcomes[0] == Accepted(whole) == Accepted(VALUE)
-    assert (whole is None) == (data != VALID)
+        assert outcomes[0] == Accepted(integral) == Accepted(VALUE)
+    assert (integral is None) == (data != VALID)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_the_byte_bound_holds_at_its_exact_limit() -> None:
     refused = decoder.push(b"x")
     assert isinstance(refused, Refused)
     assert (refused.code, refused.at_byte) == (StreamCode.BYTES, room)
-    whole = b'"' + b"x" * (room - 2) + b'"'
+    integral = b'"' + b"x" * (room - 2) + b'"'
     exact = StreamDecoder(schema)
-    exact.push(whole)
+    exact.push(integral)
     assert exact.finish() == Accepted("x" * (room - 2))
 
 

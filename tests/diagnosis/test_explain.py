@@ -94,7 +94,7 @@ def test_every_break_of_the_corpora_is_explained_where_it_begins(name: str) -> N
         if case.canonical:
             assert found == [], case.name
         for one in found:
-            line, column = one.place(text)
+            line, column = one.position(text)
             lines = text.split("\n")
             assert sum(len(row) + 1 for row in lines[: line - 1]) + column - 1 == one.offset
             shown, caret = one.shown(text)

@@ -194,7 +194,7 @@ def _prompts(rng: random.Random, name: str, fmt: Format) -> tuple[str, str | Non
         quoted += [rng.choice(texts) if texts else "", rng.choice(_STRUCTURE), case.text[: rng.randint(0, 200)]]
     stranger = "".join(quoted)
     opener = rng.choice(fmt.turn_openers) if fmt.turn_openers else ""
-    end = rng.choice(("", "\n", "\n\n", " ", *(marker.text for marker in fmt.thought_markers)))
+    end = rng.choice(("", "\n", "\n\n", " ", *(marker.text for marker in fmt.reasoning_markers)))
     if fmt.results and rng.random() < 0.6:
         first, last = rng.choice(fmt.results)
         before, after = opener + first, last + end

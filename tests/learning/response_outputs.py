@@ -35,7 +35,7 @@ TOOLS = [
 
 
 @dataclass(frozen=True)
-class Said:
+class StreamEvent:
     """What a model wants to say."""
 
     thinking: str
@@ -43,7 +43,7 @@ class Said:
     calls: tuple[tuple[str, dict[str, Any]], ...]
 
 
-def said(seed: int) -> Said:
+def said(seed: int) -> StreamEvent:
     """A turn made at random, in values that every dialect can write."""
     pick = random.Random(seed)
     texts = ("Kiel", "a b", "München 🌊", 'say "no"', "<b>bold</b>", "42", "{x}", "it's", "tide, tomorrow: 3")
@@ -62,7 +62,9 @@ def said(seed: int) -> Said:
         for _ in range(pick.randint(0, 3))
     )
     thinking = pick.choice(("", "The user wants the tide.", "First this.\n\nThen 3 < 4?"))
-    return Said(thinking, pick.choice(("", "Let me see.", "Zwei Zeilen,\nja.")) or ("" if calls else "Yes."), calls)
+    return StreamEvent(
+        thinking, pick.choice(("", "Let me see.", "Zwei Zeilen,\nja.")) or ("" if calls else "Yes."), calls
+    )
 
 
 def dumped(value: Any) -> str:
@@ -96,7 +98,7 @@ def python(value: Any) -> str:
     return dumped(value)
 
 
-def written(template: str, turn: Said) -> tuple[str, str]:
+def written(template: str, turn: StreamEvent) -> tuple[str, str]:
     """The prompt's end and the output of a model with this template of ours."""
     thinking, content, calls = turn.thinking, turn.content, turn.calls
     out = ""

@@ -142,10 +142,10 @@ def broken(output: str, seed: int) -> list[str]:
 @pytest.mark.parametrize("name", ["channels", "object", "bare_keys", "any_attributes", "function_tags"])
 def test_arguments_stream_before_the_call_is_over(name: str) -> None:
     """Where transformers gives raw text until the field closes."""
-    from response_outputs import Said
+    from response_outputs import StreamEvent
 
     format = formats.from_response_template(template(name), name=name)
-    turn = Said("", "", (("lookup_tide", {"port": "Kiel and its harbour " * 8}),))
+    turn = StreamEvent("", "", (("lookup_tide", {"port": "Kiel and its harbour " * 8}),))
     prompt, output = written(name, turn)
     parser = Parser(format, Tools.of(TOOLS), prompt=prompt)
     events = [event for character in output[: output.index("harbour") + 60] for event in parser.feed(character)]

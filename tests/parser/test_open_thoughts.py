@@ -12,7 +12,7 @@ TABLES = [
     name
     for name in formats.names()
     for fmt in [formats.load(name)]
-    if fmt.thought_pairs
+    if fmt.reasoning_pairs
     and any(
         fmt.states[target].kind in ("call", "wrapper")
         for state in fmt.states.values()
@@ -45,7 +45,7 @@ def reading(name: str, case: contract.Case, output: str) -> Reading:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_call_from_an_open_thought_is_a_call_and_the_thought_goes_on(name: str) -> None:
-    opener, closer = formats.load(name).thought_pairs[0]
+    opener, closer = formats.load(name).reasoning_pairs[0]
     case = written(name)
     said = reading(name, case, f"{opener}Need it.{case.text.rstrip()}More.{closer}Done.")
     assert [(call.name, call.arguments, call.complete) for call in said.calls] == [
@@ -57,7 +57,7 @@ def test_a_call_from_an_open_thought_is_a_call_and_the_thought_goes_on(name: str
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_closer_behind_such_a_call_is_not_shown(name: str) -> None:
-    opener, closer = formats.load(name).thought_pairs[0]
+    opener, closer = formats.load(name).reasoning_pairs[0]
     case = written(name)
     said = reading(name, case, f"{opener}Need it.{case.text.rstrip()}{closer}")
     assert (said.reasoning.strip(), said.content.strip(), len(said.calls)) == ("Need it.", "", 1)
@@ -67,7 +67,7 @@ def test_the_closer_behind_such_a_call_is_not_shown(name: str) -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_second_opener_inside_a_thought_is_dropped(name: str) -> None:
     fmt = formats.load(name)
-    opener, closer = fmt.thought_pairs[0]
+    opener, closer = fmt.reasoning_pairs[0]
     said = read(fmt, [f"{opener}{opener}checking{closer}ok"], finish="stop")
     assert (said.reasoning.strip(), said.content.strip()) == ("checking", "ok")
 

@@ -217,15 +217,15 @@ def test_a_nested_scalar_is_a_member_exactly_when_the_validator_admits_it(schema
     scalar = json.loads(json.dumps(shared).replace("#/$defs/scalar", "#/$defs/few"))
     scalars = {"scalar": scalar, "few": {"enum": [1, "a", None]}}
     schema = {"allOf": [schema], "$defs": {**scalars, "object": {"properties": {"k": {"$ref": "#/$defs/scalar"}}}}}
-    type, whole = ValueType(schema).property("k"), {"k": value}
+    type, integral = ValueType(schema).property("k"), {"k": value}
     while type is not None and type.keys:
-        type, whole = type.property("k"), {"k": whole}
+        type, integral = type.property("k"), {"k": integral}
     if type is None or type.untyped:  # nothing fits, or nothing is said
         return
     text = value if isinstance(value, str) else json.dumps(value)
     kinds: dict[type, JsonType] = {str: "string", bool: "boolean", int: "integer", float: "number"}  # type: ignore[valid-type]
     kind = "null" if value is None else kinds[value.__class__]
-    assert type.has_member(kind, text) == jsonschema_rs.is_valid(schema, whole)
+    assert type.has_member(kind, text) == jsonschema_rs.is_valid(schema, integral)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class Body:
         found = self._of(key, bool)
         return default if found is None else found
 
-    def whole(self, key: str, low: int, high: int | None = None) -> int | None:
+    def integer(self, key: str, low: int, high: int | None = None) -> int | None:
         """An integer within its bounds."""
         found: int | None = self._of(key, int)
         if found is not None and (found < low or (high is not None and found > high)):

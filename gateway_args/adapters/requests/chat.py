@@ -39,14 +39,14 @@ def read(body: Body, model_format: Format | None) -> Request:
         choice=called.choice,
         format=called.format,
         model_format=called.model_format,
-        choices=body.whole("n", 1, 128) or 1,
+        choices=body.integer("n", 1, 128) or 1,
         parallel=body.flag("parallel_tool_calls", True),
         prefill=prefill,
         stops=body.texts("stop"),
-        max_tokens=body.whole("max_completion_tokens", 1) or body.whole("max_tokens", 1),
+        max_tokens=body.integer("max_completion_tokens", 1) or body.integer("max_tokens", 1),
         effort=None if effort == "none" else effort,
         thinking=_thinking(body, effort),
-        logprobs=(body.whole("top_logprobs", 0, 20) or 0) if body.flag("logprobs") else None,
+        logprobs=(body.integer("top_logprobs", 0, 20) or 0) if body.flag("logprobs") else None,
         constraint=called.constraint,
         sampling=body.some(SAMPLING),
         usage=not stream or (options is not None and options.flag("include_usage")),
@@ -54,10 +54,10 @@ def read(body: Body, model_format: Format | None) -> Request:
 
 
 def _choice(body: Body) -> ToolChoice:
-    said = body.value.get("tool_choice")
-    if said is None:
+    given = body.value.get("tool_choice")
+    if given is None:
         return ToolChoice()
-    if isinstance(said, str):
+    if isinstance(given, str):
         match body.one_of("tool_choice", ("none", "auto", "required")):
             case "none":
                 return ToolChoice("none")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def read(body: Body, model_format: Format | None) -> Request:
     """What this body asks for."""
     model = body.needed("model")
-    max_tokens = body.whole("max_tokens", 1)
+    max_tokens = body.integer("max_tokens", 1)
     if max_tokens is None:
         raise body.bad("max_tokens", "expected an integer of at least 1, got nothing")
     choice, parallel = _choice(body)
@@ -77,7 +77,7 @@ def _thinking(body: Body) -> tuple[bool | None, int | None]:
     if wanted is None:
         return None, None
     kind = wanted.one_of("type", ("enabled", "disabled", "adaptive", "between_tools"))
-    return (None if kind == "adaptive" else kind != "disabled"), wanted.whole("budget_tokens", 1)
+    return (None if kind == "adaptive" else kind != "disabled"), wanted.integer("budget_tokens", 1)
 
 
 def _messages(body: Body) -> list[Message]:
@@ -89,7 +89,7 @@ def _messages(body: Body) -> list[Message]:
     for message in body.objects("messages"):
         role = message.one_of("role", ("user", "assistant"))
         if role == "assistant":
-            found.append(_said(message))
+            found.append(_assistant(message))
         else:
             found += _asked(message)
     if len(found) == size:
@@ -97,19 +97,19 @@ def _messages(body: Body) -> list[Message]:
     return found
 
 
-def _said(message: Body) -> Message:
+def _assistant(message: Body) -> Message:
     """An assistant's turn: its text, thoughts and calls in one message."""
     if not isinstance(message.value.get("content"), list):
         return {"role": "assistant", "content": message.text("content") or ""}
     texts: list[str] = []
-    thoughts: list[str] = []
+    reasoning: list[str] = []
     calls: list[dict[str, Any]] = []
     for block in message.objects("content"):
         match block.one_of("type", ("text", "thinking", "redacted_thinking", "tool_use")):
             case "text":
                 texts.append(block.text("text") or "")
             case "thinking":
-                thoughts.append(block.text("thinking") or "")
+                reasoning.append(block.text("thinking") or "")
             case "tool_use":
                 given = block.object("input")
                 arguments = json.dumps({} if given is None else dict(given.value), ensure_ascii=False)
@@ -117,12 +117,12 @@ def _said(message: Body) -> Message:
                 calls.append({"id": block.needed("id"), "type": "function", "function": function})
             case _:
                 pass  # a redacted thought says nothing to this model
-    said: Message = {"role": "assistant", "content": "".join(texts) if texts or not calls else None}
-    if thoughts:
-        said["reasoning_content"] = "".join(thoughts)
+    given_text: Message = {"role": "assistant", "content": "".join(texts) if texts or not calls else None}
+    if reasoning:
+        given_text["reasoning_content"] = "".join(reasoning)
     if calls:
-        said["tool_calls"] = calls
-    return said
+        given_text["tool_calls"] = calls
+    return given_text
 
 
 def _asked(message: Body) -> list[Message]:
@@ -133,8 +133,8 @@ def _asked(message: Body) -> list[Message]:
     rest = False
     for block in message.objects("content"):
         if block.text("type") == "tool_result":
-            said = _content(block, "content", ())
-            results.append({"role": "tool", "tool_call_id": block.needed("tool_use_id"), "content": said})
+            given_text = _content(block, "content", ())
+            results.append({"role": "tool", "tool_call_id": block.needed("tool_use_id"), "content": given_text})
         else:
             rest = True
     if rest:
@@ -144,9 +144,9 @@ def _asked(message: Body) -> list[Message]:
 
 def _content(body: Body, key: str, skipped: tuple[str, ...]) -> Any:
     """A text, or its parts in Chat's shape; parts of text alone are one text."""
-    said = body.value.get(key)
-    if said is None or isinstance(said, str):
-        return said or ""
+    given_text = body.value.get(key)
+    if given_text is None or isinstance(given_text, str):
+        return given_text or ""
     parts: list[dict[str, Any]] = []
     for block in body.objects(key):
         match block.one_of("type", ("text", "image", *skipped)):

@@ -43,10 +43,10 @@ def read(body: Body, model_format: Format | None) -> Request:
         model_format=called.model_format,
         parallel=body.flag("parallel_tool_calls", True),
         stops=body.texts("stop"),
-        max_tokens=body.whole("max_output_tokens", 1),
+        max_tokens=body.integer("max_output_tokens", 1),
         effort=None if effort == "none" else effort,
         thinking=False if effort == "none" else None,
-        logprobs=(body.whole("top_logprobs", 0, 20) or 0) if "message.output_text.logprobs" in include else None,
+        logprobs=(body.integer("top_logprobs", 0, 20) or 0) if "message.output_text.logprobs" in include else None,
         constraint=called.constraint,
         sampling=body.some(SAMPLING),
         summary=reasoning is not None and ("summary" in reasoning or "generate_summary" in reasoning),
@@ -55,8 +55,8 @@ def read(body: Body, model_format: Format | None) -> Request:
 
 
 def _choice(body: Body) -> ToolChoice:
-    said = body.value.get("tool_choice")
-    if said is None or isinstance(said, str):
+    given = body.value.get("tool_choice")
+    if given is None or isinstance(given, str):
         match body.one_of("tool_choice", ("none", "auto", "required")):
             case "none":
                 return ToolChoice("none")
@@ -101,9 +101,9 @@ def _messages(body: Body) -> list[Message]:
     instructions = body.text("instructions")
     if instructions:
         found.append({"role": "system", "content": instructions})
-    said = body.value.get("input")
-    if isinstance(said, str):
-        return [*found, {"role": "user", "content": said}]
+    given = body.value.get("input")
+    if isinstance(given, str):
+        return [*found, {"role": "user", "content": given}]
     for item in body.objects("input"):
         _take(item, found)
     if not any(message["role"] != "system" for message in found) and not body.list("input"):
@@ -158,9 +158,9 @@ def _joined(before: Any, content: Any) -> Any:
 
 def _content(item: Body, key: str) -> Any:
     """A text, or its parts in Chat's shape; parts of text alone are one text."""
-    said = item.value.get(key)
-    if said is None or isinstance(said, str):
-        return said or ""
+    given = item.value.get(key)
+    if given is None or isinstance(given, str):
+        return given or ""
     parts: list[dict[str, Any]] = []
     for part in item.objects(key):
         match part.one_of("type", ("input_text", "output_text", "text", "refusal", "input_image")):

@@ -111,16 +111,16 @@ class Request:
         Templates take the arguments of earlier calls as objects, not as text, and few know the role `developer`.
         """
         messages = [_for_template(message) for message in self.messages]
-        said: dict[str, Any] = {"messages": messages, "add_generation_prompt": not self.prefill}
+        given: dict[str, Any] = {"messages": messages, "add_generation_prompt": not self.prefill}
         if self.template_tools:
-            said["tools"] = list(self.template_tools)
+            given["tools"] = list(self.template_tools)
         if self.prefill:
-            said["continue_final_message"] = True
+            given["continue_final_message"] = True
         if self.thinking is not None:
-            said["enable_thinking"] = self.thinking
+            given["enable_thinking"] = self.thinking
         if self.effort is not None:
-            said["reasoning_effort"] = self.effort
-        return said
+            given["reasoning_effort"] = self.effort
+        return given
 
     def parser(
         self,
@@ -166,13 +166,13 @@ class Request:
 
 
 def _for_template(message: Message) -> Message:
-    said = dict(message)
-    if said.get("role") == "developer":
-        said["role"] = "system"
-    calls = said.get("tool_calls")
+    given = dict(message)
+    if given.get("role") == "developer":
+        given["role"] = "system"
+    calls = given.get("tool_calls")
     if isinstance(calls, list):
-        said["tool_calls"] = [_called(call) for call in calls]
-    return said
+        given["tool_calls"] = [_called(call) for call in calls]
+    return given
 
 
 def _called(call: Any) -> Any:

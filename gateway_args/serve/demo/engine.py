@@ -74,7 +74,7 @@ class _Run:
     """One generation as it is streamed."""
 
     model: Output
-    said: str
+    reply: str
     word: str
     choices: range
     keep: bool
@@ -179,8 +179,8 @@ class _Engine:
         self._check(body)
         tools, choice = body.get("tools"), body.get("tool_choice", "auto")
         if self.kind == "vllm" and tools and choice != "none":
-            said = '"auto" tool choice' if choice == "auto" else "tool choice"
-            raise Refused(400, f"{said} requires --enable-auto-tool-choice and --tool-call-parser to be set")
+            reply = '"auto" tool choice' if choice == "auto" else "tool choice"
+            raise Refused(400, f"{reply} requires --enable-auto-tool-choice and --tool-call-parser to be set")
         if self.kind == "sglang" and choice == "none":
             body = {**body, "tools": None}
         return await self._generate(model, self._rendered(model, body), body, chat=True)
@@ -192,14 +192,14 @@ class _Engine:
             raise Refused(400, '"prompt" must be a text')
         kept: set[str] = set(body.get("preserved_tokens") or ())
         prompt = body["prompt"]
-        said = self._said(model, prompt, body)
+        reply = self._reply(model, prompt, body)
         word = model.asked(prompt)
         self._refuse(word)
         if not body.get("stream"):
-            parts = list(model.pieces(said))
+            parts = list(model.pieces(reply))
             text = "".join(t for _, t in parts if t not in model.special or t in kept)
             return JSONResponse({"content": text, **self._llama_end(prompt, sum(len(i) for i, _ in parts))})
-        return StreamingResponse(self._llama(model, prompt, said, word, kept), media_type="text/event-stream")
+        return StreamingResponse(self._llama(model, prompt, reply, word, kept), media_type="text/event-stream")
 
     def _llama_end(self, prompt: str, spent: int) -> dict[str, Any]:
         return {
@@ -211,9 +211,9 @@ class _Engine:
             "timings": {"cache_n": 0},
         }
 
-    async def _llama(self, model: Output, prompt: str, said: str, word: str, kept: set[str]) -> AsyncIterator[bytes]:
+    async def _llama(self, model: Output, prompt: str, reply: str, word: str, kept: set[str]) -> AsyncIterator[bytes]:
         spent = 0
-        async for ids, text in self._paced(model, said, word):
+        async for ids, text in self._paced(model, reply, word):
             spent += len(ids)
             shown = text if text not in model.special or text in kept else ""
             yield _event({"index": 0, "content": shown, "tokens": ids, "stop": False})
@@ -241,7 +241,7 @@ class _Engine:
         if word == "refuse":
             raise Refused(400, "this prompt is refused")
 
-    def _said(self, model: Output, prompt: str, body: Mapping[str, Any]) -> str:
+    def _reply(self, model: Output, prompt: str, body: Mapping[str, Any]) -> str:
         """The output, under the request's constraint where it has one."""
         guided = body.get("structured_outputs") or {}
         response = body.get("response_format") or {}
@@ -256,10 +256,10 @@ class _Engine:
         if tag is not None:
             text = tag if isinstance(tag, str) else json.dumps(tag)
             name = next((name for name in ARGUMENTS if name in text), None)
-            said = model.call(name) if name else None
-            if said is None:
+            reply = model.call(name) if name else None
+            if reply is None:
                 raise Refused(400, "the demonstration has no output for this grammar")
-            return model.thinking + said if model.always_thinks else said
+            return model.thinking + reply if model.always_thinks else reply
         if isinstance(schema, dict):
             return json.dumps(instance(schema))
         return model.answer(prompt)
@@ -270,7 +270,7 @@ class _Engine:
             raise Refused(400, f"This model's maximum context length is {CONTEXT} tokens; the prompt has more")
         word = model.asked(prompt)
         self._refuse(word)
-        said = self._said(model, prompt, body)
+        reply = self._reply(model, prompt, body)
         choices = range(body.get("n") or 1)
         keep = not body.get("skip_special_tokens", True)
         head = {
@@ -279,15 +279,15 @@ class _Engine:
             "model": model.model,
         }
         if word == "length":
-            said = said[: len(said) * 2 // 3]
-        stops = [text for text in body.get("stop") or () if text in said]
-        stopped = min(stops, key=said.index, default=None)
+            reply = reply[: len(reply) * 2 // 3]
+        stops = [text for text in body.get("stop") or () if text in reply]
+        stopped = min(stops, key=reply.index, default=None)
         if stopped is not None:
-            said = said[: said.index(stopped)]
+            reply = reply[: reply.index(stopped)]
         told = bool((body.get("stream_options") or {}).get("include_usage"))
         run = _Run(
             model,
-            said,
+            reply,
             word,
             choices,
             keep,
@@ -302,7 +302,7 @@ class _Engine:
             return StreamingResponse(_bytewise(stream) if word == "bytes" else stream, media_type="text/event-stream")
         if word == "stall":
             await asyncio.sleep(self.stall)
-        parts = list(model.pieces(said))
+        parts = list(model.pieces(reply))
         text = "".join(t for _, t in parts if keep or t not in model.special)
         spoken: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
         spent = sum(len(ids) for ids, _ in parts) * len(choices)
@@ -314,7 +314,7 @@ class _Engine:
         spent = 0
         self.running += 1
         try:
-            async for ids, text in self._paced(run.model, run.said, run.word):
+            async for ids, text in self._paced(run.model, run.reply, run.word):
                 shown = text if run.keep or text not in run.model.special else ""
                 for n in run.choices:
                     spent += len(ids)
@@ -341,10 +341,10 @@ class _Engine:
         finally:
             self.running -= 1
 
-    async def _paced(self, model: Output, said: str, word: str) -> AsyncIterator[tuple[list[int], str]]:
+    async def _paced(self, model: Output, reply: str, word: str) -> AsyncIterator[tuple[list[int], str]]:
         if word in ("die", "endless", "stall"):
-            said = model.boats[: model.boats.index("Quay") + 4]
-        for ids, text in model.pieces(said):
+            reply = model.boats[: model.boats.index("Quay") + 4]
+        for ids, text in model.pieces(reply):
             await asyncio.sleep(self.pace)
             yield ids, text
         if word == "die":
@@ -380,7 +380,7 @@ def instance(schema: Any, depth: int = 0) -> Any:
     match kind[0] if isinstance(kind, list) and kind else kind:
         case "object":
             known = schema.get("properties") or {}
-            fit = next((said for said in ARGUMENTS.values() if said.keys() <= known.keys()), None)
+            fit = next((reply for reply in ARGUMENTS.values() if reply.keys() <= known.keys()), None)
             if fit is not None:
                 return fit
             return {key: instance(known.get(key), depth + 1) for key in schema.get("required") or known}

@@ -46,7 +46,7 @@ class Output:
     format: str
     system: str
     user: str
-    said: str
+    reply: str
     open: str
     special: tuple[str, ...]
     tokens: tuple[str, ...]
@@ -74,7 +74,7 @@ class Output:
         turns = list(messages)
         for number, message in enumerate(turns):
             text = _text_of(message)
-            template = {"system": self.system, "developer": self.system, "assistant": self.said}.get(
+            template = {"system": self.system, "developer": self.system, "assistant": self.reply}.get(
                 str(message.get("role")), self.user
             )
             if continue_final and number == len(turns) - 1:
@@ -87,11 +87,11 @@ class Output:
 
     def answer(self, prompt: str) -> str:
         """What the model says behind this prompt."""
-        said: str = self.text
+        reply: str = self.text
         if _TOOLS_HEAD in prompt:
-            said = getattr(self, _WORDS.get(self.asked(prompt), "boats"))
+            reply = getattr(self, _WORDS.get(self.asked(prompt), "boats"))
         thinks = self.always_thinks or (self.open_thinking is not None and prompt.endswith(self.open_thinking))
-        return self.thinking + said if thinks else said
+        return self.thinking + reply if thinks else reply
 
     def asked(self, prompt: str) -> str:
         """The last word of the user's last turn."""
@@ -104,8 +104,8 @@ class Output:
 
     def call(self, name: str) -> str | None:
         """The output that calls this function alone and says nothing before, in the model's own format."""
-        said = {"find_boats": self.boats, "set_heater": self.heater}.get(name)
-        return None if said is None else said.replace("I will look.", "", 1).removesuffix("I set it.")
+        reply = {"find_boats": self.boats, "set_heater": self.heater}.get(name)
+        return None if reply is None else reply.replace("I will look.", "", 1).removesuffix("I set it.")
 
     # The vocabulary: markers are one token each, everything else is its code points.
 

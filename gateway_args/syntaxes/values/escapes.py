@@ -25,7 +25,7 @@ CONTROL: Final = {chr(n): f"\\u{n:04x}" for n in range(0x20)} | {
     "\t": "\\t",
 }
 """Control characters as a JSON string writes them."""
-_CONTROLS: Final = {ord(char): said for char, said in CONTROL.items()}
+_CONTROLS: Final = {ord(char): spelling for char, spelling in CONTROL.items()}
 
 
 def escape_controls(text: str) -> str:

@@ -111,7 +111,7 @@ class GemmaValue(LiteralValue):
         special = _bare_special(self._delimiter[0])
         at = start = region.pos
         code: Progress = GO
-        said: str | None = ""
+        decoded: str | None = ""
         while True:
             match = special.search(text, at)
             at = len(text) if match is None else match.start()
@@ -134,13 +134,13 @@ class GemmaValue(LiteralValue):
             if at > start:  # what may be a delimiter or a marker is looked at by itself
                 self._keep_atom(region, text[start:at], at)
                 start = at
-            code, at, said = self._character(region, at, False)
+            code, at, decoded = self._character(region, at, False)
             if code == WAIT:
                 at = start
                 break
-            if said is None:
+            if decoded is None:
                 return self._close_atom(region, at)
-            self._keep_atom(region, said, at)
+            self._keep_atom(region, decoded, at)
             start = at
         if at > start:
             self._keep_atom(region, text[start:at], at)
@@ -250,13 +250,13 @@ class GemmaValue(LiteralValue):
                 region.advance(at)
                 self._write(escape.group(), at)
                 continue
-            code, stop, said = self._character(region, at, quoted)
+            code, stop, decoded = self._character(region, at, quoted)
             if code != GO:
                 return code
-            if said is None:
+            if decoded is None:
                 self._string_over(region, stop)
                 return GO
-            self._write(json_string_fragment(said), stop)
+            self._write(json_string_fragment(decoded), stop)
             region.advance(stop)
             at = stop
 
@@ -306,12 +306,12 @@ class GemmaValue(LiteralValue):
                 if verdict == YES:
                     return self._close_typed(region, at + len(self._delimiter))
                 return self._overlong(region)
-            code, stop, said = self._character(region, at, False)
+            code, stop, decoded = self._character(region, at, False)
             if code != GO:
                 return code
-            if said is None:
+            if decoded is None:
                 return self._close_typed(region, stop)
-            self._keep(region, said, stop)
+            self._keep(region, decoded, stop)
             at = stop
 
     def _keep(self, region: Region, text: str, end: int) -> None:

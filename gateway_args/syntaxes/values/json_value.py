@@ -252,10 +252,10 @@ class JsonValue(State):
                 return self._unquote(region, pieces, ends, at)
             match = PLAIN.match(text, at, limit)
             if match is not None:
-                said = match.group()
-                size = len(said)
+                decoded = match.group()
+                size = len(decoded)
             elif char == "\\":
-                said, size = decode_escape(text, at)
+                decoded, size = decode_escape(text, at)
                 if size == 0:
                     if not region.final and half_escape(text, at):
                         return self._send(region, pieces, ends, at, WAIT)
@@ -284,37 +284,37 @@ class JsonValue(State):
                 self._aside(region, at, Why.CONTROL)
                 continue
             else:
-                said = char
+                decoded = char
                 size = 1
             if acceptor.valid == 0 or acceptor.complete is not None:
                 # White space around the inner value is envelope.
-                spaces = skip_space(said, 0)
+                spaces = skip_space(decoded, 0)
                 if spaces:
                     if not self.sender.send(region, pieces, ends, at, divisible=True):
                         return self._limited()
                     pieces, ends = [], []
-                    written = spaces if size == len(said) else size
+                    written = spaces if size == len(decoded) else size
                     at += written
                     self._aside(region, at)
-                    said = said[spaces:]
+                    decoded = decoded[spaces:]
                     size -= written
-                    if not said:
+                    if not decoded:
                         continue
                 if acceptor.complete is not None:
                     return self._no_value(region, pieces, ends, at)
             inside = acceptor.in_string
-            taken = acceptor.feed(said)
-            if taken and len(said) == 1:
-                pieces.append(inner(said) if inside else said)
+            taken = acceptor.feed(decoded)
+            if taken and len(decoded) == 1:
+                pieces.append(inner(decoded) if inside else decoded)
                 at += size
                 ends.append(at)
             elif taken:
-                pieces.append(said[:taken])
+                pieces.append(decoded[:taken])
                 at += taken
                 ends.append(at)
             if self._ended():  # asked anew: a type checker takes a property for unchanged over `feed`
                 self.complete = True
-            elif taken < len(said):
+            elif taken < len(decoded):
                 return self._no_value(region, pieces, ends, at)
         code = self._send(region, pieces, ends, at, WAIT)
         if code == WAIT and limit < len(text):
