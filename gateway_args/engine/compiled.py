@@ -152,7 +152,7 @@ class CompiledFormat:
             openers = [
                 spelling
                 for spelling, row in rows[state.name].items()
-                if table.states[row.target].kind == "call" and row.marker.name not in table.closer_names
+                if table.states[row.target].kind == "call" or row.marker.name in table.closer_names
             ]
             bound = tuple(calls[name] for name in state.calls if name in calls)
             self.states[state.name] = CompiledState(state, live, bound, openers, table.parents.get(state.name, ""))

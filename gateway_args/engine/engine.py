@@ -298,12 +298,7 @@ class Engine(State):
         verdict: Verdict = YES
         syntax = -1
         if state.kind == "call":
-            verdict = NO
-            for n, call in enumerate(state.calls):
-                verdict = call.begins(account, self.body, state.markers)
-                if verdict != NO:
-                    syntax = n
-                    break
+            verdict, syntax = self._call_begins(state)
             if verdict == NO and row.marker.certain:
                 verdict = YES
         elif not row.marker.certain:
@@ -312,12 +307,37 @@ class Engine(State):
             return False
         if verdict == YES:
             self._confirmed(row, state, syntax)
+        elif account.final and not self.junk_back and (verdict == MORE or self._cut_short(state)):
+            self.layout.before(self.body - len(row.spelling), row)
+            end = len(account.text)
+            if account.debt and skip_space(account.text, self.body, end) == end:  # the prompt wrote the opener
+                account.consume(end, Why.LAYOUT)
+            else:
+                account.malformed(end, Why.UNTERMINATED)
+            account.pos = end
+            self.mode = TEXT
+            self.layout.rest("")
         else:
             self._unconfirmed()
         return True
 
+    def _call_begins(self, state: CompiledState) -> tuple[Verdict, int]:
+        """Whether a call of the state begins behind its start marker, and which of its syntaxes reads it."""
+        for n, call in enumerate(state.calls):
+            verdict = call.begins(self.account, self.body, state.markers)
+            if verdict != NO:
+                return verdict, n
+        return NO, -1
+
+    def _cut_short(self, state: CompiledState) -> bool:
+        """The output ended: whether more text could have made a call of what follows the start marker."""
+        self.account.final = False
+        cut = state.kind == "call" and self._call_begins(state)[0] == MORE
+        self.account.final = True
+        return cut
+
     def _section_begins(self, state: CompiledState, at: int) -> Verdict:
-        """A section's start marker is confirmed by white space and the start marker of a call."""
+        """A section's start marker is confirmed by white space and the start marker of a call, or its own closer."""
         account = self.account
         verdict, at = layout(account.text, at, self.limits.max_layout)
         if verdict == YES:
