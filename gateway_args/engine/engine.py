@@ -307,14 +307,10 @@ class Engine(State):
             return False
         if verdict == YES:
             self._confirmed(row, state, syntax)
-        elif account.final and not self.junk_back and (verdict == MORE or self._cut_short(state)):
+        elif account.final and not (self.junk_back or account.debt) and (verdict == MORE or self._cut_short(state)):
             self.layout.before(self.body - len(row.spelling), row)
-            end = len(account.text)
-            if account.debt and skip_space(account.text, self.body, end) == end:  # the prompt wrote the opener
-                account.consume(end, Why.LAYOUT)
-            else:
-                account.malformed(end, Why.UNTERMINATED)
-            account.pos = end
+            account.malformed(len(account.text), Why.UNTERMINATED)
+            account.pos = len(account.text)
             self.mode = TEXT
             self.layout.rest("")
         else:
