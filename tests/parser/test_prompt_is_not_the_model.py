@@ -184,7 +184,7 @@ def test_the_contract_notices_a_prompt_that_speaks_for_the_model(monkeypatch):
 
 
 def test_every_place_of_a_result_is_tried():
-    found = {where for where, _, _ in prompts.places(formats.load("gemma4"))}
+    found = {where for where, _, _ in prompts.positions(formats.load("gemma4"))}
     assert len(found) == 8
     quoted = ("<|tool_call>", "<|tool_response>", "<tool_response|>", "<|turn>model\n", "OUTPUT")
     for hostile in prompts.quoting(formats.load("gemma4"), "OUTPUT", closed=True):
