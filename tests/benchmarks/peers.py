@@ -1,0 +1,320 @@
+"""Ours beside each installed peer, in one run: `python tests/benchmarks/peers.py [--json FILE] [--svg FILE]`.
+
+One call streams in 4-character deltas, its arguments plain or code, of 200 characters to 1 MB; a short one comes in one
+delta. Figures are processor time a delta in units (`units.py`), the median of rounds in which all readers of a case
+take turns. Every reader's value is compared with what was written, after the clock has stopped. A size that would take
+a reader more than `PATIENCE` seconds is left out; a peer that is not installed is named.
+
+What re-parses (jiter, pydantic, partial-json-parser, json_repair) or reads events (ijson) gets the arguments alone,
+without the call's markup: that is how clients use it. "to JSON" writes chat chunks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import platform
+import sys
+from html import escape
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from units import CHUNK, deltas
+
+import gateway_args
+from gateway_args import Acceptor, CallArguments, Parser, Tools, formats
+from gateway_args.adapters import Envelope, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZES = (200, 4_096, 65_536, 1_048_576)
+PATIENCE = 1.0
+ROUNDS = {200: 15, 4_096: 9, 65_536: 5, 1_048_576: 2}
+PLAIN = "word and word, "
+CODE = 'def total(rows):\n    """Sum "net"."""\n    return {row["key"]: int(row["net"] * 100) % 7 for row in rows}\n\n'
+PARAMETERS = {"type": "object", "properties": {"body": {"type": "string"}}}
+TOOLS = [{"type": "function", "function": {"name": "save", "parameters": PARAMETERS}}]
+DSML = (
+    '\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="save">\n<｜DSML｜parameter name="body" string="true">',
+    "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+)
+
+
+class Peer(NamedTuple):
+    """A reader: its text for a body, what is timed, and what it then says the body is."""
+
+    name: str
+    text: Callable[[str], str]
+    read: Callable[[list[str]], Any]
+    value: Callable[[Any], object] = lambda said: said
+
+
+def arguments(body: str) -> str:
+    return json.dumps({"body": body})
+
+
+def hermes(body: str) -> str:
+    return f'<tool_call>\n{{"name": "save", "arguments": {arguments(body)}}}\n</tool_call>'
+
+
+def dsml(body: str) -> str:
+    return DSML[0] + body + DSML[1]
+
+
+def ours(table: str) -> Callable[[list[str]], object]:
+    format, tools = formats.load(table), Tools.of(TOOLS)
+
+    def read(pieces: list[str]) -> object:
+        parser = Parser(format, tools)
+        feed = parser.feed
+        said = [event for piece in pieces for event in feed(piece)]
+        said += parser.finish("stop")
+        return said
+
+    return read
+
+
+def joined(said: list[Any]) -> object:
+    return json.loads("".join(event.json for event in said if isinstance(event, CallArguments)))["body"]
+
+
+def of_chunks(chunks: list[str | bytes]) -> object:
+    """The body in chat chunks, as JSON."""
+    body = ""
+    for chunk in chunks:
+        for choice in json.loads(chunk)["choices"]:
+            for call in choice["delta"].get("tool_calls") or ():
+                body += call["function"].get("arguments") or ""
+    return json.loads(body)["body"]
+
+
+def of_frames(frames: list[bytes]) -> object:
+    lines = b"".join(frames).split(b"\n\n")
+    return of_chunks([line[6:] for line in lines if line.startswith(b"data: {")])
+
+
+def ours_to_bytes(pieces: list[str]) -> list[bytes]:
+    parser = Parser(formats.load("deepseek_v4"), Tools.of(TOOLS))
+    out = stream("chat", Envelope("chatcmpl-1", "m", 1))
+    sent = [out.frames(parser.feed(piece)) for piece in pieces]
+    sent.append(out.frames(parser.finish("stop")))
+    return sent
+
+
+def acceptor(pieces: list[str]) -> object:
+    """Reads no value: that all was accepted is its answer."""
+    machine = Acceptor()
+    for piece in pieces:
+        machine.feed(piece)
+    return None if machine.complete is None else ...
+
+
+def reparsed(parse: Callable[[str], Any]) -> Callable[[list[str]], object]:
+    def read(pieces: list[str]) -> object:
+        text, value = "", None
+        for piece in pieces:
+            text += piece
+            value = parse(text)
+        return value["body"] if value else None
+
+    return read
+
+
+def deepseek_recipe() -> Peer:
+    recipe: Any = importlib.import_module("deepseek_recipe")
+    request = {"model": "DeepSeek-V4-Pro", "messages": [{"role": "user", "content": "x"}], "tools": TOOLS}
+
+    def read(pieces: list[str]) -> object:
+        asked = recipe.ChatCompletionRequest(json.dumps(request)).convert(recipe.ConversionOptions())
+        generator = recipe.ChatCompletionRequest.chunk_generator(asked, "id", "m")
+        processor = recipe.StreamProcessor(generator, recipe.ParsingOptions())
+        chunk, push = recipe.InferenceChunk.text, processor.push
+        processor.push(recipe.InferenceChunk.ready())
+        said = [event for piece in pieces for event in push(chunk(piece))]
+        said += processor.push(recipe.InferenceChunk.finish(recipe.InferenceFinishReason.Stop))
+        said += processor.finish()
+        return [event.to_json() for event in said]
+
+    return Peer("deepseek-recipe (deepseek_v4, to JSON)", dsml, read, of_chunks)
+
+
+def jiter() -> Peer:
+    parse = importlib.import_module("jiter").from_json
+    return Peer("jiter", arguments, reparsed(lambda text: parse(text.encode(), partial_mode="trailing-strings")))
+
+
+def pydantic() -> Peer:
+    parse = importlib.import_module("pydantic_core").from_json
+    return Peer("pydantic", arguments, reparsed(lambda text: parse(text, allow_partial="trailing-strings")))
+
+
+def partial_json_parser() -> Peer:
+    parse = importlib.import_module("partial_json_parser").loads
+    return Peer("partial-json-parser", arguments, reparsed(parse))
+
+
+def json_repair() -> Peer:
+    return Peer("json_repair", arguments, reparsed(importlib.import_module("json_repair").loads))
+
+
+def ijson() -> Peer:
+    library: Any = importlib.import_module("ijson")
+
+    def read(pieces: list[str]) -> object:
+        events = library.sendable_list()
+        coroutine = library.items_coro(events, "body")
+        for piece in pieces:
+            coroutine.send(piece.encode())
+        coroutine.close()
+        return events[0]
+
+    return Peer("ijson (values at their end)", arguments, read)
+
+
+def llguidance() -> Peer:
+    library: Any = importlib.import_module("llguidance")
+    tokenizer = library.LLTokenizer("byte")
+    grammar = library.LLMatcher.grammar_from_json_schema('{"type": "object"}')
+
+    def read(pieces: list[str]) -> object:
+        matcher = library.LLMatcher(tokenizer, grammar)
+        for piece in pieces:
+            if not matcher.consume_tokens(list(piece.encode())):
+                return None
+        return ... if matcher.is_accepting() else None
+
+    return Peer("llguidance (accepts, no value)", arguments, read)
+
+
+PEERS = (deepseek_recipe, jiter, pydantic, partial_json_parser, json_repair, ijson, llguidance)
+# Their parsers are not run here: they come with engines of gigabytes, or need a vocabulary that is downloaded.
+NOT_RUN = {
+    "vLLM, SGLang": "their parsers come with the engine",
+    "openai-harmony": "reads token ids, of a vocabulary that it downloads",
+    "transformers": "its response parser reads whole outputs",
+}
+
+
+def contestants() -> tuple[list[Peer], dict[str, str]]:
+    found = [
+        Peer("gateway_args (hermes)", hermes, ours("hermes"), joined),
+        Peer("gateway_args (deepseek_v4)", dsml, ours("deepseek_v4"), joined),
+        Peer("gateway_args (deepseek_v4, to JSON)", dsml, ours_to_bytes, of_frames),
+        Peer("gateway_args (accepts, no value)", arguments, acceptor),
+    ]
+    missing = dict(NOT_RUN)
+    for make in PEERS:
+        try:
+            found.append(make())
+        except ImportError:
+            missing[make.__name__.replace("_", "-")] = "not installed"
+    return found, missing
+
+
+def unit() -> float:
+    start = process_time()
+    for _ in range(300):
+        json.loads(CHUNK)
+    return (process_time() - start) / 300
+
+
+def measure(kind: str, size: int, peers: list[Peer], cut: int) -> dict[str, float | str]:
+    """Units a delta by peer; a text says why there is no figure."""
+    body = ((PLAIN if kind == "plain" else CODE) * (size // 15 + 1))[:size]
+    work = {peer.name: (peer, deltas(peer.text(body), cut)) for peer in peers}
+    said: dict[str, float | str] = {}
+    ratios: dict[str, list[float]] = {name: [] for name in work}
+    for turn in range(ROUNDS[size]):
+        for name, (peer, pieces) in work.items():
+            if name in said:
+                continue
+            before = unit()
+            start = process_time()
+            raw = peer.read(pieces)
+            spent = process_time() - start
+            value = peer.value(raw)
+            if value is not ... and value != body:
+                said[name] = "wrong value"
+            elif spent > PATIENCE and not turn:
+                said[name] = spent / len(pieces) / before
+            ratios[name].append(spent / len(pieces) / ((before + unit()) / 2))
+    return {name: said.get(name, median(ratios[name])) for name in work}
+
+
+def run() -> dict[str, Any]:
+    peers, missing = contestants()
+    figures: dict[str, dict[str, float | str]] = {}
+    for kind in ("plain", "code"):
+        left = list(peers)
+        last: dict[str, float | str] = {}
+        for size in SIZES:
+            slow = [
+                peer
+                for peer in left
+                if isinstance(figure := last.get(peer.name, 0.0), float) and figure * 4e-6 * size / 4 * 16 > PATIENCE
+            ]
+            left = [peer for peer in left if peer not in slow]
+            last = measure(kind, size, left, 4)
+            figures[f"{kind}, {size}"] = {**last, **{peer.name: "left out: slow" for peer in slow}}
+            print(f"{kind}, {size} characters, 4 a delta: units a delta")
+            for name, figure in figures[f"{kind}, {size}"].items():
+                print(f"  {name:40} {figure if isinstance(figure, str) else f'{figure:.2f}'}", flush=True)
+    whole = measure("plain", 200, peers, 1 << 30)
+    figures["a call of 200 characters in one delta"] = whole
+    print("a call of 200 characters in one delta: units")
+    for name, figure in whole.items():
+        print(f"  {name:40} {figure if isinstance(figure, str) else f'{figure:.2f}'}")
+    for name, why in missing.items():
+        print(f"not run: {name} ({why})")
+    return {
+        "python": platform.python_version(),
+        "compiled": gateway_args.__compiled__,
+        "figures": figures,
+        "missing": missing,
+    }
+
+
+def chart(result: dict[str, Any]) -> str:
+    """Units a delta at 64 KB of code, on a scale of powers of ten."""
+    import math
+
+    figures = result["figures"]["code, 65536"]
+    rows = sorted((figure, name) for name, figure in figures.items() if isinstance(figure, float))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{40 + 24 * len(rows)}" font-family="sans-serif" '
+        f'font-size="12"><rect width="100%" height="100%" fill="white"/>'
+        '<text x="8" y="18">Units a 4-character delta, 64 KB of code in one call (each grid line: ten times)</text>'
+    ]
+    for power in range(-2, 6):
+        x = 290 + (power + 2) * 50
+        parts.append(f'<line x1="{x}" x2="{x}" y1="26" y2="{30 + 24 * len(rows)}" stroke="#ddd"/>')
+    for n, (figure, name) in enumerate(rows):
+        width = max(2.0, (math.log10(max(figure, 0.01)) + 2) * 50)
+        colour = "#2a6" if name.startswith("gateway_args") else "#89a"
+        y = 32 + 24 * n
+        parts.append(f'<text x="282" y="{y + 12}" text-anchor="end">{escape(name)}</text>')
+        parts.append(f'<rect x="290" y="{y}" width="{width:.0f}" height="16" fill="{colour}"/>')
+        parts.append(f'<text x="{296 + width:.0f}" y="{y + 12}">{figure:.2f}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description="Ours beside each installed peer.")
+    options.add_argument("--json", type=Path)
+    options.add_argument("--svg", type=Path)
+    given = options.parse_args()
+    result = run()
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    if given.svg:
+        given.svg.write_text(chart(result))
+    wrong = [name for case in result["figures"].values() for name, figure in case.items() if figure == "wrong value"]
+    return 1 if any(name.startswith("gateway_args") for name in wrong) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
