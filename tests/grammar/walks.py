@@ -99,7 +99,8 @@ def closing_texts(format: Format, names: tuple[str, ...]) -> list[str]:
     found = {marker.text for marker in format.closers}
     for state in format.states.values():
         if state.kind == "reasoning":
-            found |= {format.markers[name].text for name, target in state.on.items() if target != state.name}
+            out = [name for name, target in state.on.items() if format.states[target].kind == "content"]
+            found |= {format.markers[name].text for name in out}
     for syntax in format.calls.values():
         found |= {getattr(syntax, "value_close", "").replace("{name}", name) for name in (*names, "item")}
         found |= {getattr(syntax, "delimiter", ""), getattr(syntax, "close", "")}
