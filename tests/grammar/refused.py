@@ -74,6 +74,8 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
         content = any(isinstance(event, Content) for event, _, _ in found)
         for event, start, end in found:
             match event:
+                case Dropped(text=quote) if quote in _quotes(format):
+                    pass
                 case CallStart() | CallEnd() | Dropped(why="marker" | "envelope") if not content:
                     yield from _shorter(text, tools, start, end, isinstance(event, Dropped))
                 case Content() | Reasoning():
@@ -82,6 +84,11 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
         if not content:
             yield from _values(format, text, tools, "required")
             yield from _parts_left_out(format, text, tools, found)
+
+
+def _quotes(format: Format) -> frozenset[str]:
+    """What stands around a value in tags; without it the text is another value."""
+    return frozenset(quote for syntax in format.calls.values() if isinstance(syntax, Tagged) for quote in syntax.quotes)
 
 
 def _shorter(text: str, tools: Tools, start: int, end: int, other: bool) -> Iterator[Refused]:
@@ -94,12 +101,12 @@ def _shorter(text: str, tools: Tools, start: int, end: int, other: bool) -> Iter
 
 def _put_in(format: Format, text: str, tools: Tools, at: int, content: bool) -> Iterator[Refused]:
     """Texts that end the text they stand in, and no call or thought behind them."""
+    texts_of_it = [state for state in format.states.values() if state.kind == "content" and not format.prompt_end]
     names = {
         name
-        for state in format.states.values()
-        if state.kind == "content" and not format.prompt_end
+        for state in texts_of_it
         for name, target in state.on.items()
-        if format.states[target].kind != "content"
+        if format.states[target].kind != "content" and all(name in other.on for other in texts_of_it)
     }
     found = (
         {marker.text for marker in (*format.closers, *(format.markers[name] for name in names))} if content else set()
@@ -121,7 +128,11 @@ def _parts_left_out(format: Format, text: str, tools: Tools, found: list[tuple[o
     closing = max((end for event, _, end in found if isinstance(event, CallEnd)), default=0)
     inside = [(s, e) for event, s, e in found if isinstance(event, CallArguments | Reasoning | CallStart)]
     for start, end in itertools.pairwise(row):
-        if text[start:end].strip() and not any(s <= start and end <= e for s, e in inside):
+        if (
+            text[start:end].strip()
+            and text[start:end] not in _quotes(format)
+            and not any(s <= start and end <= e for s, e in inside)
+        ):
             yield Refused(text[:start] + text[end:], tools, f"without {text[start:end]!r}", whole=text)
     last = max((start for event, start, _ in found if isinstance(event, CallStart)), default=len(text))
     regions = [state for state in format.states.values() if state.kind == "call"]
