@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+MOST: Final = (1 << 53) - 1
+"""No bound is higher: positions in a text, and added bounds, stay numbers that every machine counts with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +37,7 @@ class Limits:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"Limits.{name}: {value!r} is not a whole number above 0")
+            if value > MOST:
+                raise ValueError(f"Limits.{name}: {value} is more than {MOST}, longer than any text")
         if self.max_depth > 100_000:
             raise ValueError(f"Limits.max_depth: {self.max_depth} is more than 100000, deeper than any reader goes")

@@ -103,7 +103,7 @@ class Account(State):
         self.final = False  # no more text will come
         self.stopped = False  # and the model ended it itself
         self.debt = 0  # unaccounted characters that came from before the output
-        # Tokens: offsets in all of the text, and how much of it is accounted for.
+        # Tokens: offsets in all of the text, and how much of it is accounted for (in streams with token ids).
         self.starts: deque[int] | None = None
         self.zero: set[int] | None = None  # private characters whose token has no text
         self.controls: deque[int] | None = None  # tokens without text that are no markers
@@ -465,7 +465,5 @@ class Account(State):
         self.pos = self.mark = 0
         if self.debt or self.zero is not None:
             source = self._normalised(source)
-        else:
-            self.done += size
         self.out.append(CallArguments(self.calls - 1, json, source, None if self.starts is None else self.count()))
         return True

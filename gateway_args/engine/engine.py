@@ -99,7 +99,7 @@ class Engine(State):
             self.mode = TEXT
             account.reader = account.hot_value = account.call.tool = None
             account.call.open = account.call.seen = account.call.tentative = False
-            self.junk_back = self.layout.after_call = False
+            self.junk_back = False
             self.syntax = -1
             account.forget()
             self.layout.rest("")
@@ -132,7 +132,6 @@ class Engine(State):
         state = account.state
         if state.kind != "content" or state.fast.search(text) is not None or (state.hold and text[-1] in SPACE):
             return False
-        account.done += len(text)
         account.texted = True
         return True
 

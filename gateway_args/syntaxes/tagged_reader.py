@@ -87,6 +87,9 @@ class TaggedReader(Reader):
         self._args: JsonValue | None = None
         self.complete = False
 
+    def sound(self) -> bool:
+        return not self._quoted or bool(self._bound.quotes)
+
     def read(self, region: Region) -> Progress:
         code: Progress = GO
         while code == GO:

@@ -65,3 +65,14 @@ def test_a_depth_that_the_state_carries_still_bounds() -> None:
 def test_a_state_that_no_acceptor_gave_is_refused_with_the_mend(state: list[str | int]) -> None:
     with pytest.raises(ValueError, match="give what `state` gave"):
         Acceptor.restore(state)
+
+
+@pytest.mark.parametrize("text", ['": 1 x', '": 1}', '": 1} ', "\\q", '": [}'])
+def test_feed_all_of_what_is_refused_or_ends_the_value_changes_nothing(text):
+    acceptor = Acceptor()
+    acceptor.feed('{"a')
+    before = acceptor.state
+    assert not acceptor.feed_all(text)
+    assert acceptor.state == before
+    assert acceptor.feed_all('": [1')
+    assert acceptor.state[2] == before[2] + len('": [1')

@@ -107,3 +107,31 @@ def test_a_pair_cut_before_a_marker_is_its_character(pieces, text, together):
     said = events_of("hermes", deltas, markers={"<tool_call>": 7})
     assert "".join(map(source_of, said)) == text
     assert sum(getattr(event, "tokens", 0) or 0 for event in said) == len(pieces)
+
+
+def test_tokens_of_reasoning_are_those_of_its_text_and_the_tokens_without_text_in_it():
+    parser = Parser(formats.load("qwen3"), start="reasoning")
+    parser.feed(delta(("a", 5), ("", 9), ("b", 6), ("<think>", 1), ("c", 7)))
+    parser.feed(delta(("<|im_end|>", 2)))
+    assert parser.finish("stop")[-1].reasoning_tokens == 4  # a, the one without text, b, c; markers are not reasoning
+
+
+def test_a_marker_without_text_behind_the_white_space_of_a_prefill_is_restored_as_none():
+    parser = Parser(formats.load("hermes"), prefill="Hi\n", markers={"</tool_call>": 3})
+    said = parser.feed(delta(("", 3), ("x", 5))) + parser.finish("stop")
+    assert "".join(map(source_of, said)) == "x"
+    assert fold(said).content == "\nx" or fold(said).content == "x"
+
+
+@pytest.mark.parametrize("pieces", [["x", "y"], ["xy"]])
+def test_a_token_without_text_is_placed_behind_fragments_that_took_the_short_path(pieces):
+    parser = Parser(formats.load("hermes"))
+    said = parser.feed(delta(("<tool_call>", 1), ('{"name": "f", "arguments": {"a": "', 5)))
+    for piece in pieces:
+        said += parser.feed(delta((piece, 6)))
+    said += parser.feed(delta(("z", 6), ("", 9), ('"}}', 7)))
+    said += parser.finish("stop")
+    texts = [source_of(event) for event in said]
+    control = next(n for n, event in enumerate(said) if isinstance(event, Dropped) and not event.text)
+    assert "".join(texts[:control]).endswith("xyz")
+    assert sum(getattr(event, "tokens", 0) for event in said) == 5 + len(pieces)

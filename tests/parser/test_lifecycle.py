@@ -20,6 +20,7 @@ from gateway_args import (
     ReasoningStart,
     Tools,
     formats,
+    read,
 )
 from gateway_args.tokens.detokenizer import Delta, Token
 
@@ -329,3 +330,11 @@ def test_an_output_whose_last_ids_failed_takes_no_more_text():
     assert [type(event) for event in parser.finish("stop")][-3:] == [CallArguments, CallEnd, Finish]
     with pytest.raises(LifecycleError, match="finished"):
         parser.finish("stop")
+
+
+def test_ids_of_nine_letters_and_digits_know_the_call_and_its_function() -> None:
+    def ids(text: str) -> list[str]:
+        return [call.id for call in read(formats.load("mistral"), [text]).calls]
+
+    assert len({*ids("[TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]f[ARGS]{}"), *ids("[TOOL_CALLS]g[ARGS]{}")}) == 3
+    assert all(len(id) == 9 and id.isalnum() for id in ids("[TOOL_CALLS]f[ARGS]{}"))

@@ -141,3 +141,34 @@ def test_deep_nesting_is_no_recursion():
 def test_a_depth_that_no_reader_reaches_is_refused_when_it_is_set():
     with pytest.raises(ValueError, match="max_depth"):
         Limits(max_depth=10**30)
+
+
+CALLS = {
+    "hermes": '<tool_call>\n{"name": "f", "arguments": {"a": "xy", "b": [1, 22]}}\n</tool_call>',
+    "qwen3_coder": "<tool_call>\n<function=f>\n<parameter=a>\nxy\n</parameter>\n<parameter=b>\n[1, 22]\n</parameter>\n"
+    "</function>\n</tool_call>",
+    "lfm2": '<|tool_call_start|>[f(a="xy", b=[1, 22])]<|tool_call_end|>',
+    "pythonic": "[f(a=('x', ('y'), ()), b=(1))]",
+    "gemma4": '<|tool_call>call:f{a:<|"|>xy<|"|>,b:[1,22]}<tool_call|>',
+    "mistral": '[TOOL_CALLS]f[ARGS]{"a": "xy", "b": [1, 22]}',
+    "glm47": "<tool_call>f<arg_key>a</arg_key><arg_value>xy</arg_value>"
+    "<arg_key>b</arg_key><arg_value>[1, 22]</arg_value></tool_call>",
+}
+
+
+@pytest.mark.parametrize("table", CALLS)
+def test_arguments_are_whole_at_their_length_and_cut_below_it(table: str) -> None:
+    whole = read(formats.load(table), [CALLS[table]]).calls[0].arguments
+    for limit in range(1, len(whole) + 2):
+        for pieces in ([CALLS[table]], list(CALLS[table])):
+            reading = read(formats.load(table), pieces, limits=Limits(max_arguments=limit))
+            assert [call.complete for call in reading.calls] == [limit >= len(whole)], limit
+            assert whole.startswith(reading.calls[0].arguments)
+            assert len(reading.calls[0].arguments) <= limit
+            assert bool(reading.malformed) <= (limit < len(whole))
+
+
+@pytest.mark.parametrize("name", ["max_depth", "max_name", "max_layout", "max_held", "max_arguments", "max_calls"])
+def test_a_bound_longer_than_any_text_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"Limits.{name}"):
+        Limits(**{name: 10**20})

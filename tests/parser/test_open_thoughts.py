@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from parser_harness import check
 
 from gateway_args import Parser, Reading, ReasoningStart, Tools, contract, formats, read
 
@@ -80,3 +81,11 @@ def test_a_thought_starts_again_only_with_text() -> None:
         assert sum(isinstance(event, ReasoningStart) for event in events) == thoughts
         starts = [type(event).__name__ for event in events]
         assert ("ReasoningStart", "ReasoningEnd") not in set(pairwise(starts))
+
+
+def test_a_marker_that_reasoning_does_not_know_ends_it_behind_a_call() -> None:
+    text = "a<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁output▁begin｜>x"
+    reading = check("deepseek_v3_1", text, start="reasoning")
+    assert (reading.reasoning, reading.content) == ("a", "x")
+    assert [call.complete for call in reading.calls] == [True]
+    assert [aside.text for aside in reading.dropped][-1] == "<｜tool▁output▁begin｜>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from parser_harness import check, events_of, merged
 
-from gateway_args import CallArguments, CallStart, Delta, Parser, ReasoningStart, Token, Tools, fold, formats
+from gateway_args import CallArguments, CallStart, Delta, Parser, ReasoningStart, Token, Tools, fold, formats, read
 from gateway_args.events import source_of
 
 TURN = "<|im_start|>user\nHello <think> there<|im_end|>\n<|im_start|>assistant\n"
@@ -154,3 +154,13 @@ def test_the_templates_own_beginning_of_an_output_stands_in_the_prompt_or_in_the
 def test_what_stands_before_the_output_is_text(option):
     with pytest.raises(TypeError, match=f"{option} is None; expected its text"):
         Parser(formats.load("hermes"), **{option: None})
+
+
+@pytest.mark.parametrize(
+    ("name", "header"), [("functionary_v2", "all\n<|content|>"), ("functionary_v3_2", "all\n"), ("glm4_0414", "\n")]
+)
+def test_the_tables_end_of_a_prompt_is_not_read_where_the_caller_names_the_state(name: str, header: str) -> None:
+    format = formats.load(name)
+    assert format.prompt_end
+    assert read(format, [header + "Hello."]).content == "Hello."
+    assert read(format, [header + "Hello."], start=format.start).content == header + "Hello."

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gateway_args import CallArguments, Parser, formats
+from gateway_args import CallArguments, Parser, formats, read
 
 HERMES = '<tool_call>\n{"name": "save", "arguments": ', "}\n</tool_call>"
 CODE = 'out[row["key"]] = {"a": [1, "\\t"]}\nprint("<b>")\n'
@@ -44,3 +44,16 @@ def test_arguments_written_as_a_string_read_the_same_in_every_cut(size):
     before, after = HERMES
     said, _ = fragments(before + json.dumps(json.dumps(value)) + after, size)
     assert json.loads(said) == value
+
+
+@pytest.mark.parametrize(
+    ("table", "head", "tail"),
+    [
+        ("hermes", '<tool_call>\n{"name": "f", "arguments": {"a": "', '"}}\n</tool_call>'),
+        ("qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n", "\n</parameter>\n</function>\n</tool_call>"),
+    ],
+)
+def test_half_a_pair_that_text_follows_keeps_its_place(table: str, head: str, tail: str) -> None:
+    for last, text in (("b", "xa\ufffdb"), ("\ude00b", "xa\U0001f600b")):
+        reading = read(formats.load(table), [head, "x", "a\ud83d", last, tail])
+        assert json.loads(reading.calls[0].arguments) == {"a": text}

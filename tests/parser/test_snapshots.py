@@ -12,6 +12,7 @@ import pytest
 from parser_harness import merged
 
 from gateway_args import Acceptor, Format, LifecycleError, Limits, Parser, Tools, contract, fold, formats
+from gateway_args.engine.account import Account
 from gateway_args.formats.table import Marker, State
 from gateway_args.parser import VERSION
 from gateway_args.sealing import seal, unseal
@@ -185,8 +186,8 @@ def test_forged_structure_gives_a_parser_or_one_error(seed):
                 moved = restored(forged, name)
             except LifecycleError:
                 continue
-            assert isinstance(moved, Parser)
             assert isinstance(moved.snapshot(), bytes)
+            assert_reads_on(moved)
 
 
 def mutate(rng, value):
@@ -247,3 +248,19 @@ def test_golden_snapshots_restore_or_the_version_says_no(version):
         both = row["before"] + after
         assert "".join(source for _, _, source, _, _ in both) == text
         assert "".join(json for (_, _, index), json, _, _, _ in both if index == 0) == arguments
+
+
+@pytest.mark.parametrize(("pos", "mark"), [(10**6, 0), (3, 2), (0, 10**6)])
+def test_a_position_outside_of_the_text_is_refused(pos, mark):
+    parser = Parser(formats.load("hermes"))
+    parser.feed("<tool")
+    state = state_of(parser)
+    names = [name for name, _ in Account.FIELDS]
+    assert state["account"][names.index("text")] == "<tool"
+    state["account"][names.index("pos")] = pos
+    state["account"][names.index("mark")] = mark
+    if mark <= pos <= len("<tool"):
+        restored(state)
+    else:
+        with pytest.raises(LifecycleError, match="damaged"):
+            restored(state)

@@ -123,6 +123,7 @@ class LiteralValue(State):
         self.complete = False
         if brackets:
             self.sender.pending.append("{")
+            self.sender.sent = 1
 
     def load(self, saved: object) -> None:
         super().load(saved)
@@ -266,6 +267,7 @@ class LiteralValue(State):
                 return BROKE
             self._undecided.append(len(self.sender.pending))
             self.sender.pending.append("")
+            self.sender.sent += 1  # the bracket that it may be
             self.sender.block(True)
             return GO
         if char in self._quotes:
@@ -389,12 +391,16 @@ class LiteralValue(State):
         if bracket == "c":  # the parenthesis is the call's closer
             self._write("}", at)
         elif bracket == "(":
-            self._flush(region)
+            if not self._flush(region):
+                return BROKE
             slot = self._undecided.pop()
             if self._state == FIRST_ITEM:
                 self.sender.pending[slot] = "["
                 self._write("]", at + 1)
-                self._flush(region)
+                if not self._flush(region):
+                    return BROKE
+            else:
+                self.sender.sent -= 1
             self._decide(region, at + 1)
         else:
             self._write("]" if char == ")" else char, at + 1)
@@ -443,8 +449,7 @@ class LiteralValue(State):
             word = self._atom[0][0].isalpha()
             self._write_atom(region, "".join(self._atom), region.pos)
             self.complete = self.complete and word  # a number that only the end of the output ended may go on
-        self._flush(region)
-        if self._brackets == "c" and self._state == AFTER and word:
+        if self._flush(region) and self._brackets == "c" and self._state == AFTER and word:
             self._close_implied(region)
         if region.final and (region.pos < len(region.text) or self._state in (STRING, ATOM, TYPED)):
             region.malformed(len(region.text), Why.UNTERMINATED)

@@ -151,9 +151,10 @@ class TagValue(State):
         region.advance(end)
         if self.form == MAYBE_NULL:
             self.form = TEXT
-        if self.form == TEXT:
-            self._send_text(region, end)
-        region.malformed(end, Why.DUPLICATE if self.form == REFUSED else Why.UNTERMINATED)
+        why = Why.DUPLICATE if self.form == REFUSED else Why.UNTERMINATED
+        if self.form == TEXT and not self._send_text(region, end):
+            why = Why.LIMIT
+        region.malformed(len(region.text), why)  # which may have been put together anew
 
     # ------------------------------------------------------------------------------
 
