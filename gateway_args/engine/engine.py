@@ -28,6 +28,7 @@ from ..syntaxes.scanning import MORE, NO, SPACE, YES, Verdict, layout, skip_spac
 from ..syntaxes.state import COUNT, FLAG, INTEGER, Kind, State, choice
 from ..syntaxes.state import TEXT as STRING
 from .account import Account
+from .confirming import call_begins, cut_short, section_begins
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -297,16 +298,16 @@ class Engine(State):
         verdict: Verdict = YES
         syntax = -1
         if state.kind == "call":
-            verdict, syntax = self._call_begins(state)
+            verdict, syntax = call_begins(account, self.body, state)
             if verdict == NO and row.marker.certain:
                 verdict = YES
         elif not row.marker.certain:
-            verdict = self._section_begins(state, self.body)
+            verdict = section_begins(account, self.body, state)
         if verdict == MORE and not account.final:
             return False
         if verdict == YES:
             self._confirmed(row, state, syntax)
-        elif account.final and not (self.junk_back or account.debt) and (verdict == MORE or self._cut_short(state)):
+        elif not self.junk_back and cut_short(account, self.body, state, verdict):
             self.layout.before(self.body - len(row.spelling), row)
             account.malformed(len(account.text), Why.UNTERMINATED)
             account.pos = len(account.text)
@@ -315,31 +316,6 @@ class Engine(State):
         else:
             self._unconfirmed()
         return True
-
-    def _call_begins(self, state: CompiledState) -> tuple[Verdict, int]:
-        """Whether a call of the state begins behind its start marker, and which of its syntaxes reads it."""
-        for n, call in enumerate(state.calls):
-            verdict = call.begins(self.account, self.body, state.markers)
-            if verdict != NO:
-                return verdict, n
-        return NO, -1
-
-    def _cut_short(self, state: CompiledState) -> bool:
-        """The output ended: whether more text could have made a call of what follows the start marker."""
-        self.account.final = False
-        cut = state.kind == "call" and self._call_begins(state)[0] == MORE
-        self.account.final = True
-        return cut
-
-    def _section_begins(self, state: CompiledState, at: int) -> Verdict:
-        """A section's start marker is confirmed by white space and the start marker of a call, or its own closer."""
-        account = self.account
-        verdict, at = layout(account.text, at, self.limits.max_layout)
-        if verdict == YES:
-            verdict, _ = state.openers.at(account.text, at, False)
-            if verdict == MORE and account.final:
-                return YES
-        return verdict
 
     def _unconfirmed(self) -> None:
         """The start marker is text of the state it stands in, or junk of the broken region."""

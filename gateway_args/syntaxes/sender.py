@@ -27,9 +27,9 @@ class Sender(State):
         ("blocked", FLAG),
     )
 
-    def __init__(self, started: bool = False) -> None:
-        self.pending: list[str] = []  # fragments that wait
-        self.sent = 0  # characters of all fragments, those that wait included
+    def __init__(self, started: bool = False, lead: str = "") -> None:
+        self.pending: list[str] = [lead] if lead else []  # fragments that wait
+        self.sent = len(lead)  # characters of all fragments, those that wait included
         self.started = started  # the call has
         self.blocked = False  # something that waits is not decided
         self.sends = started  # a fragment is sent at once: both of these

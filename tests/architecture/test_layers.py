@@ -30,7 +30,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 KNOWN = {("formats", "learning"), ("formats", "diagnosis")}
 MOST = 500
 """Lines beyond which a module is two; about 400 is the aim."""
-LARGE = {"engine/engine.py": 610, "syntaxes/values/literal_value.py": 510}  # to be split, never to grow
+LARGE = {"engine/engine.py": 600, "syntaxes/values/literal_value.py": 510}  # to be split, never to grow
 
 
 def imports(path: Path) -> set[str]:

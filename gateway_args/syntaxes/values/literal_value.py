@@ -104,7 +104,7 @@ class LiteralValue(State):
         """
         self._quotes: Final = quotes
         self._python: Final = python
-        self.sender = Sender(started)
+        self.sender = Sender(started, "{" if brackets else "")
         self._written: list[str] = []  # fragments of this delta that wait to be sent as one
         self._ends: list[int] = []  # where the text of each ends
         self._undecided: list[int] = []  # where among the fragments that wait such a parenthesis would stand
@@ -116,14 +116,10 @@ class LiteralValue(State):
         self._in_key = False
         self._doubled = False  # in the second value of a key
         self._keys: set[str] = set()  # of the arguments
-        self._keys_size = 0
         self._lead = ""  # what is written before the number or word
         self._atom: list[str] = []
-        self._atom_size = 0
+        self._keys_size = self._atom_size = 0
         self.complete = False
-        if brackets:
-            self.sender.pending.append("{")
-            self.sender.sent = 1
 
     def load(self, saved: object) -> None:
         super().load(saved)
@@ -394,13 +390,12 @@ class LiteralValue(State):
             if not self._flush(region):
                 return BROKE
             slot = self._undecided.pop()
+            self.sender.sent -= self._state != FIRST_ITEM  # there is no bracket
             if self._state == FIRST_ITEM:
                 self.sender.pending[slot] = "["
                 self._write("]", at + 1)
                 if not self._flush(region):
                     return BROKE
-            else:
-                self.sender.sent -= 1
             self._decide(region, at + 1)
         else:
             self._write("]" if char == ")" else char, at + 1)
