@@ -61,6 +61,7 @@ class CompiledState:
         "parent",
         "rows",
         "separator",
+        "text",
         "then",
         "words",
     )
@@ -77,6 +78,7 @@ class CompiledState:
         self.kind: Final = state.kind
         self.bare: Final = state.bare if calls else ""
         self.then: Final = state.then
+        self.text: CompiledState | None = None  # where text that begins here goes on
         self.parent: Final = parent  # the state that this one ends in
         self.rows: Final = dict(rows)
         self.calls: Final = calls
@@ -112,6 +114,24 @@ class CompiledFormat:
             return re.sub(pattern, lambda match: self.private[match.group()], text)
         return text
 
+    def root(self, state: CompiledState) -> str:
+        """Where the end of the turn leads: out of every call and section."""
+        while state.kind in ("call", "wrapper") and state.parent != state.name:
+            state = self.states[state.parent]
+        return state.name
+
+    def ancestor(self, state: CompiledState, spelling: str) -> str:
+        """The nearest state around this one in which the marker has a row of its own."""
+        name = state.parent or state.name
+        seen = set()
+        while name not in seen:
+            seen.add(name)
+            row = self.states[name].rows.get(spelling)
+            if row is not None and row.own and not row.closer:
+                return name
+            name = self.states[name].parent or name
+        return self.format.home
+
     def _compile_states(self, with_calls: bool) -> None:
         table = self.format
         closers = table.closers
@@ -119,7 +139,11 @@ class CompiledFormat:
         for state in table.states.values():
             own: dict[str, MarkerRow] = {}
             for name, target in state.on.items():
-                if not with_calls and table.states[target].kind in ("call", "wrapper"):
+                if (
+                    not with_calls
+                    and table.states[target].kind in ("call", "wrapper")
+                    and not table.states[target].headers
+                ):
                     continue
                 marker = table.markers[name]
                 own[self.spell(marker.text)] = MarkerRow(table, marker, self.spell(marker.text), target)
@@ -154,9 +178,16 @@ class CompiledFormat:
                 for spelling, row in rows[state.name].items()
                 if table.states[row.target].kind == "call" or row.marker.name in table.closer_names
             ]
-            bound = tuple(calls[name] for name in state.calls if name in calls)
+            headers = [table.headers[name] for name in state.headers]
+            bound = (
+                *(header.bind(self.spell) for header in headers if not header.last),
+                *(calls[name] for name in state.calls if name in calls),
+                *(header.bind(self.spell) for header in headers if header.last),
+            )
             self.states[state.name] = CompiledState(state, live, bound, openers, table.parents.get(state.name, ""))
         for compiled in self.states.values():
+            name = table.states[compiled.name].text
+            compiled.text = self.states[name] if name else None
             if compiled.kind == "call":
                 self._chain(compiled, rows, [row.spelling for row in ends])
         self.start = table.start

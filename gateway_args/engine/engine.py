@@ -33,6 +33,7 @@ from .layout import Layout
 
 if TYPE_CHECKING:
     from ..limits import Limits
+    from ..syntaxes.base import BoundSyntax
     from ..tools import Tools
     from .compiled import CompiledFormat, CompiledState, MarkerRow
 
@@ -184,6 +185,8 @@ class Engine(State):
             tentative = self._behind_layout(state, start)
             if tentative != NO:
                 return tentative == YES
+            if account.state is not state:  # text has begun, and other markers count in it
+                return True
         if found != YES:
             if start < len(text) or not account.final:
                 self.layout.hold_back(start)
@@ -336,6 +339,9 @@ class Engine(State):
             self._leave(self._ancestor(self.target), self.target)
             self.layout.blank = True
         self.layout.before(start, row)
+        if syntax >= 0 and state.calls[syntax].leads:
+            self._message(state.calls[syntax])
+            return
         if account.state.kind == "reasoning":
             self.interrupted = account.state.name
         if account.in_reasoning:
@@ -352,6 +358,19 @@ class Engine(State):
         account.pos = self.body
         if syntax >= 0 and state.calls[syntax].wraps:
             account.consume(self.body, Why.MARKER)
+
+    def _message(self, header: BoundSyntax) -> None:
+        """The start marker begins the header of a message: all of it is a marker, and the state's text follows."""
+        account = self.account
+        end, after = header.message(account, self.body)
+        self.mode = TEXT
+        self.junk_back = False
+        if account.in_reasoning and self.format.states[header.leads].kind != "reasoning":
+            account.end_reasoning()
+        account.consume(end, Why.MARKER)
+        account.pos = end
+        self._enter(header.leads)
+        self.layout.rest(after)
 
     def _open_region(self, syntax: int) -> None:
         account = self.account
@@ -488,25 +507,10 @@ class Engine(State):
                 account.break_call()
 
     def _root(self) -> str:
-        """Where the end of the turn leads: out of every call and section."""
-        states = self.format.states
-        state = self.account.state
-        while state.kind in ("call", "wrapper") and state.parent != state.name:
-            state = states[state.parent]
-        return state.name
+        return self.format.root(self.account.state)
 
     def _ancestor(self, spelling: str) -> str:
-        """The nearest enclosing state in which this marker has a row of its own."""
-        state = self.account.state
-        name = state.parent or state.name
-        seen = set()
-        while name not in seen:
-            seen.add(name)
-            row = self.format.states[name].rows.get(spelling)
-            if row is not None and row.own and not row.closer:
-                return name
-            name = self.format.states[name].parent or name
-        return self.format.format.home
+        return self.format.ancestor(self.account.state, spelling)
 
     def _junk(self) -> bool:
         """After a call's value, or in a broken region: everything to the next marker that counts."""

@@ -39,6 +39,8 @@ class Layout(State):
         account = self._account
         self.blank = False
         self.after_call = False
+        if account.state.text is not None:
+            account.state = account.state.text
         after = self.after
         if account.state.kind == "wrapper":  # only layout may stand here, whatever the template writes
             account.consume(end, Why.LAYOUT)

@@ -16,6 +16,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from ..errors import FormatError
+from ..syntaxes.headers import Header
 from ..syntaxes.pattern import header_problem
 from ..syntaxes.registry import SYNTAXES, parameter_types
 from ..syntaxes.scanning import SPACE
@@ -36,7 +37,7 @@ _TABLE: dict[str, Any] = {
     "after_start": str,
     "ids": Literal["call", "alnum9"],
 }
-_SECTIONS = ("markers", "states", "calls")
+_SECTIONS = ("markers", "states", "calls", "headers")
 _OTHER_KEYS = ("turn_end", "results", *_SECTIONS)
 _PLACE: Final = re.compile(r"\{\w+\}")
 _Part = typing.TypeVar("_Part")
@@ -189,7 +190,9 @@ class _Builder:
         kinds: dict[str, Any] = {
             "kind": Literal["content", "reasoning", "wrapper", "call"],
             "calls": tuple[str, ...],
+            "headers": tuple[str, ...],
             "then": str,
+            "text": str,
             "bare": Literal["start", "anywhere", "whole"],
             "unclosed": bool,
         }
@@ -236,16 +239,45 @@ class _Builder:
             self.fail(f"{path}.{fault[0]}", fault[1])
         return syntax
 
+    def header(self, name: str, value: Any) -> Header:
+        path = f"headers.{name}"
+        table = self.table(path, value)
+        kinds: dict[str, Any] = {"state": str, "patterns": tuple[str, ...], "after": str, "last": bool}
+        self.keys(path, table, kinds)
+        given = self.values(path, table, kinds)
+        for key in ("state", "patterns"):
+            if key not in table:
+                self.note(f"{path}.{key}", "missing")
+        for n, pattern in enumerate(given.get("patterns", ())):
+            problem = header_problem(pattern) or ("" if _PLACE.sub("", pattern) else "a header needs text of its own")
+            if problem:
+                self.note(f"{path}.patterns[{n}]", problem)
+            for literal in _PLACE.split(pattern):
+                self.length(f"{path}.patterns[{n}]", literal)
+        if given.get("after", "").strip(SPACE):
+            self.note(f"{path}.after", "layout is white space only")
+        if given.keys() != table.keys() & kinds.keys() or any(p.path.startswith(f"{path}.") for p in self.problems):
+            raise _Wrong
+        return Header(name, **given)
+
     def build(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """What the table says, as `Format` takes it; not all there where problems were noted."""
         self.keys("", table, [*_TABLE, *_OTHER_KEYS])
         given = self.values("", table, _TABLE)
         given["markers"] = self.parts(table, "markers", lambda name, item: self.marker(f"markers.{name}", name, item))
         given["calls"] = self.parts(table, "calls", self.syntax)
+        given["headers"] = self.parts(table, "headers", self.header)
         given["states"] = self.parts(table, "states", self.state)
         if not table.get("states"):
             self.note("states", "no state to start in; the first state is where an output starts")
         self.links(given["markers"], given["states"], given["calls"], table)
+        for name, header in given["headers"].items():
+            path = f"headers.{name}.state"
+            if (
+                self.known(path, header.state, given["states"], "state")
+                and given["states"][header.state].kind == "call"
+            ):
+                self.note(path, "a message's text is no call; name a state of another kind")
         if "summary" not in table:
             self.note("summary", "missing; one sentence that says whose format it is")
         with suppress(_Wrong):
@@ -278,11 +310,21 @@ class _Builder:
                 self.known(f"{path}.on.{marker_name}", target, names["states"], "state")
             for n, call in enumerate(state.calls):
                 self.known(f"{path}.calls[{n}]", call, names["calls"], "call syntax")
+            for n, header in enumerate(state.headers):
+                self.known(f"{path}.headers[{n}]", header, names["headers"], "header")
+            if state.headers and state.kind != "call":
+                self.note(
+                    f"{path}.headers", f"a {state.kind} state begins no message; the state of a call's header does"
+                )
             if state.then:
                 self.known(f"{path}.then", state.then, names["states"], "state")
-            if state.kind == "call" and not state.calls:
+            if state.text and self.known(f"{path}.text", state.text, names["states"], "state"):
+                on = states.get(state.text)
+                if state.kind != "content" or (on is not None and (on.kind != "content" or on.text)):
+                    self.note(f"{path}.text", "text goes on from a content state to another, which says no `text`")
+            if state.kind == "call" and not state.calls and not state.headers:
                 self.note(f"{path}.calls", "a call state needs the call syntaxes that may stand in it")
-            if state.kind == "call" and not state.on and not state.then:
+            if state.kind == "call" and state.calls and not state.on and not state.then:
                 self.note(f"{path}.on", "nothing ends this call: give its closer here, or `then` for its value's end")
             if state.kind == "content" and bool(state.calls) != bool(state.bare):
                 self.note(f"{path}.bare", "bare calls need `calls` and where they may stand (`bare`)")
@@ -358,11 +400,24 @@ def schema() -> dict[str, Any]:
             "kind": {"enum": ["content", "reasoning", "wrapper", "call"]},
             "on": {"type": "object", "additionalProperties": {"type": "string"}},
             "calls": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "headers": {"type": "array", "items": {"type": "string", "minLength": 1}},
             "then": {"type": "string"},
+            "text": {"type": "string"},
             "bare": {"enum": ["start", "anywhere", "whole"]},
             "unclosed": {"type": "boolean"},
         },
         "required": ["kind"],
+        "additionalProperties": False,
+    }
+    header = {
+        "type": "object",
+        "properties": {
+            "state": {"type": "string"},
+            "patterns": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "after": {"type": "string"},
+            "last": {"type": "boolean"},
+        },
+        "required": ["state", "patterns"],
         "additionalProperties": False,
     }
     calls = []
@@ -396,6 +451,7 @@ def schema() -> dict[str, Any]:
             "markers": {"type": "object", "additionalProperties": marker},
             "states": {"type": "object", "minProperties": 1, "additionalProperties": state},
             "calls": {"type": "object", "additionalProperties": {"oneOf": calls}},
+            "headers": {"type": "object", "additionalProperties": header},
         },
         "required": ["summary", "states"],
         "additionalProperties": False,

@@ -61,6 +61,10 @@ def unreachable(fmt: Format) -> Iterator[Problem]:
     for name in fmt.calls:
         if name not in used:
             yield Problem(f"calls.{name}", "no state that can be reached reads calls of this syntax")
+    led = {header for state in fmt.states.values() if state.name in reached for header in state.headers}
+    for name in fmt.headers:
+        if name not in led:
+            yield Problem(f"headers.{name}", "no state that can be reached begins messages with this header")
     for name, syntax in fmt.calls.items():
         for key in ("header", "parameter"):
             patterns = getattr(syntax, key, ())
@@ -91,7 +95,8 @@ def _reached(fmt: Format) -> set[str]:
     reached = set(near)
     while near:
         state = fmt.states[near.pop()]
-        for target in (*state.on.values(), *([state.then] if state.then else [])):
+        headers = (fmt.headers[name].state for name in state.headers)
+        for target in (*state.on.values(), *headers, *filter(None, (state.then, state.text))):
             if target not in reached:
                 reached.add(target)
                 near.append(target)
@@ -101,6 +106,8 @@ def _reached(fmt: Format) -> set[str]:
 def _texts(fmt: Format) -> Iterator[str]:
     """All texts that the table holds but its markers': what the call syntaxes look for, and what a turn begins with."""
     yield from fmt.turn_openers
+    for header in fmt.headers.values():
+        yield from header.patterns
     for syntax in fmt.calls.values():
         for field in fields(syntax):  # type: ignore[arg-type]
             value = getattr(syntax, field.name)

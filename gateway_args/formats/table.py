@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..events import Region
     from ..syntaxes.base import Syntax
+    from ..syntaxes.headers import Header
 
 Kind = Literal["content", "reasoning", "wrapper", "call"]
 
@@ -48,10 +49,19 @@ class State:
     """Names of call syntaxes; the first characters that fit only one of them decide."""
     then: str = ""
     """The state after a call that its value's end closes (families that write no closer)."""
+    headers: tuple[str, ...] = ()
+    """For a call state: names of headers with which its marker begins a message that is no call."""
     bare: str = ""
     """For a content state with `calls`: where a call may stand without a marker, "start" or "anywhere"."""
+    text: str = ""
+    """For a content state where a message begins: the state in which text goes on that has no header."""
     unclosed: bool = False
     """The template may leave out what closes the state at the end of a turn."""
+
+    @property
+    def opens(self) -> bool:
+        """Whether what leads here opens a call or a section of them, and not a message's header alone."""
+        return self.kind == "wrapper" or (self.kind == "call" and bool(self.calls))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +77,8 @@ class Format:
     """Texts after which the model's turn begins in a prompt."""
     turn_end: tuple[Marker, ...] = ()
     """End-of-turn texts, dropped in every state."""
+    headers: Mapping[str, Header] = field(default_factory=dict)
+    """Headers of messages that are no calls."""
     prompt_end: str = ""
     """What the template's prompt ends with inside the model's turn: replayed when no prompt is at hand."""
     results: tuple[tuple[str, str], ...] = ()
@@ -89,6 +101,8 @@ class Format:
         import json
 
         given = {field.name: _plain(getattr(self, field.name)) for field in fields(self) if field.name not in _FACTS}
+        if not self.headers:  # as tables were named before there were any
+            del given["headers"]
         return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -110,7 +124,7 @@ class Format:
             for state in self.states.values()
             if state.kind != "call"
             for name, target in state.on.items()
-            if self.states[target].kind in ("call", "wrapper")
+            if self.states[target].opens
             and (state.kind != "wrapper" or inside.get(target, 0) > inside.get(state.name, 0))
         )
 

@@ -35,12 +35,13 @@ class Syntax:
 class BoundSyntax:
     """A syntax ready to run; `firsts` are the characters with which its calls begin when no marker opens them."""
 
-    __slots__ = ("firsts", "separator", "wraps")
+    __slots__ = ("firsts", "leads", "separator", "wraps")
 
-    def __init__(self, firsts: str = "", separator: str = "", wraps: bool = False) -> None:
+    def __init__(self, firsts: str = "", separator: str = "", wraps: bool = False, leads: str = "") -> None:
         self.firsts: Final = firsts
         self.separator: Final = separator  # what stands between bare calls
         self.wraps: Final = wraps  # the region's marker is a section's: dropped, not part of the first call's source
+        self.leads: Final = leads  # it is no call but a message's header, and its text is this state's
 
     def begins(self, region: Region, at: int, inside: Markers) -> Verdict:
         """Whether a call begins at this offset of the region's text, white space before it included.
@@ -51,6 +52,10 @@ class BoundSyntax:
 
     def open(self) -> Reader:
         """A reader for one region."""
+        raise NotImplementedError
+
+    def message(self, region: Region, at: int) -> tuple[int, str]:
+        """Where the message's header at `at` ends and the layout that may follow it, for one that `leads` to text."""
         raise NotImplementedError
 
 

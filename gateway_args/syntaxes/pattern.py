@@ -85,7 +85,7 @@ class Pattern:
         """The literal that it begins with."""
         steps = []
         for part, behind in zip(rest[::2], map(spell, rest[1::2]), strict=True):
-            run = _tag_chars(behind) if tag else _NAME_CHARS
+            run = _tag_chars(behind) if tag or behind.startswith('"') else _NAME_CHARS
             steps.append(_Step(part, behind, run, last=not tag and _NAME_CHARS.match(behind) is not None))
         self._steps: Final = steps
 
