@@ -166,7 +166,7 @@ class CompiledFormat:
             if state.kind == "reasoning":  # its start marker again means nothing new
                 for other in table.states.values():
                     for spelling, row in rows[other.name].items() if other.kind == "content" else ():
-                        if row.target == state.name:
+                        if table.states[row.target].kind == "reasoning":
                             live.setdefault(spelling, row)
             regions = [row for row in live.values() if row.opens and not row.turn_end]
             if with_calls and (state.kind == "content" or (state.kind == "reasoning" and regions)):

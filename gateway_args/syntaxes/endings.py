@@ -63,7 +63,7 @@ def followed(region: Region, bound: BoundTagged, frames: Frames, at: int) -> Ver
     if verdict == YES:
         verdict = region.marker(first, cut=True)
         if verdict != YES:
-            verdict = either(verdict, bound.parameter(region, first, False)[0])
+            verdict = either(verdict, bound.parameter(region, first, False)[0], bound.elides(region, first)[0])
         if verdict != YES and len(frames) > 1:
             verdict = either(verdict, bound.closer.match(text, first, frames.inner.name, False)[0])
     # A tag that the end of the output cuts short has begun all the same.

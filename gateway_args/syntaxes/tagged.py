@@ -33,6 +33,8 @@ class Tagged(Syntax):
     """A header pattern of a call without parameters that needs no closer (`{name}"/>`)."""
     parameter: tuple[str, ...] = ()
     """Patterns of a parameter's opener, with its `{name}` and, where an attribute types the value, its `{type}`."""
+    elided: str = ""
+    """What is left of a parameter's opener when the model leaves its tag out: the closer names the parameter then."""
     value_open: str = ""
     """The tag between a key and its value, where the family writes one; a model may leave it out."""
     value_close: str = ""
@@ -79,6 +81,8 @@ class Tagged(Syntax):
             return "value_close", "missing; how a value is closed"
         if "{" in self.value_close.replace("{name}", "", 1) or self.value_close.startswith("{name}"):
             return "value_close", "text, with at most one {name} in it and not before it: `</{name}>`"
+        if self.elided and "{name}" not in self.value_close:
+            return "elided", "without {name} in value_close nothing names such a parameter"
         if len(self.quotes) not in (0, 2):
             return "quotes", "two texts, or none"
         if self.nested and self.value_open:
@@ -107,9 +111,11 @@ class BoundTagged(BoundSyntax):
     __slots__ = (
         "_stops",
         "closer",
+        "elided",
         "empty",
         "headers",
         "layout",
+        "left",
         "parameters",
         "quotes",
         "reserved",
@@ -127,6 +133,8 @@ class BoundTagged(BoundSyntax):
         )
         self.value_open: Final = spell(syntax.value_open)
         self.closer: Final = Closer(syntax.value_close, spell)
+        self.left: Final = spell(syntax.elided)  # of an opener whose tag is left out
+        self.elided: Final = Words([self.left] if self.left else [])
         self.quotes: Final = tuple(spell(text) for text in syntax.quotes)
         self.layout: Final = syntax.around or syntax.between
         self.reserved: Final = Words(spell(text) for text in syntax.reserved)
@@ -182,6 +190,14 @@ class BoundTagged(BoundSyntax):
             if verdict == MORE:
                 found = MORE
         return found
+
+    def elides(self, region: Region, at: int) -> tuple[Verdict, int]:
+        """Whether a parameter begins at this offset whose tag was left out, and where its value does."""
+        text = region.text
+        verdict, end = self.elided.at(text, at, region.final)
+        if verdict == YES:
+            verdict = (NO if text[end] == "<" else YES) if end < len(text) else (NO if region.final else MORE)
+        return verdict, end
 
     def parameter(self, region: Region, at: int, final: bool) -> tuple[Verdict, Match | None]:
         """The parameter's opener at this offset, if there is one; the first pattern that matches counts."""

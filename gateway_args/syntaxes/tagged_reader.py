@@ -33,6 +33,7 @@ _KEYED: Final = "keyed"  # behind a key whose value has a tag of its own
 _OPENED: Final = "opened"  # where a value's text begins
 _VALUE: Final = "value"
 _JSON: Final = "json"  # the body is a JSON object
+_ELIDED: Final = "elided"  # in a value whose closer will name its parameter
 _STRAY: Final = "stray"  # in text behind a value that its first closer ended
 _OVER: Final = "over"
 
@@ -57,7 +58,7 @@ class TaggedReader(Reader):
     )
 
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
-        ("_state", choice(_HEADER, _BODY, _GAP, _KEYED, _OPENED, _VALUE, _JSON, _STRAY, _OVER)),
+        ("_state", choice(_HEADER, _BODY, _GAP, _KEYED, _OPENED, _VALUE, _JSON, _ELIDED, _STRAY, _OVER)),
         ("_name", TEXT),
         ("_id", optional(TEXT)),
         ("_frames", part(Frames)),
@@ -110,6 +111,8 @@ class TaggedReader(Reader):
                 code = self._json(region)
             elif state == _STRAY:
                 code = self._skip(region)
+            elif state == _ELIDED:
+                code = self._elided(region)
             else:
                 return DONE
         return code
@@ -139,7 +142,7 @@ class TaggedReader(Reader):
             return WAIT if verdict == MORE else region.fail(Why.SHAPE)
         opens = self._bound.opens(region, at)
         json = self._bound.syntax.json_body and region.text[at] == "{" and opens == NO
-        verdict = YES if json else either(region.marker(at), opens)
+        verdict = YES if json else either(region.marker(at), opens, self._bound.elides(region, at)[0])
         if verdict != YES:
             return WAIT if verdict == MORE and not region.final else region.fail(Why.SHAPE)
         self._state = _JSON if json else _GAP
@@ -187,9 +190,14 @@ class TaggedReader(Reader):
             self._stray = False
             self._state = _KEYED
             return GO if bound.value_open else self._begin(region)
+        elided, end = bound.elides(region, at)
+        if elided == YES and MORE not in (marker, closes, opens):
+            region.advance(end)
+            self._state = _ELIDED
+            return GO
         if region.final:
             marker = region.marker(at, cut=True)
-        if MORE in (marker, closes, opens):
+        if MORE in (marker, closes, opens, elided):
             return WAIT
         if not self._stray:
             return region.fail(Why.SHAPE)
@@ -200,6 +208,29 @@ class TaggedReader(Reader):
         region.malformed(further, Why.STRAY)
         self._state = _STRAY
         return GO
+
+    def _elided(self, region: Region) -> Progress:
+        """In a value whose tag was left out: once its closer has named the parameter, it is read like any other."""
+        bound = self._bound
+        verdict, at, _ = bound.elided.find(region.text, region.pos, region.final)
+        region.advance(at)
+        excess = region.held - len(bound.left) - region.limits.max_held
+        if excess > 0:
+            region.advance(at - excess)
+            return region.fail(Why.LIMIT)
+        tag = None
+        if verdict == YES and bound.closer.any is not None:
+            verdict, tag = bound.closer.any.match(region.text, at, region.limits)
+        if tag is None:
+            return region.fail(Why.SHAPE) if verdict == NO and at < len(region.text) else WAIT
+        if not self._frames.declares(region, tag.name):
+            return region.fail(Why.SHAPE)
+        region.rejoin()
+        region.advance(len(bound.left))
+        self._frames.key = tag.name
+        self._type = None
+        self._stray = False
+        return self._begin(region)
 
     def _skip(self, region: Region) -> Progress:
         """Text up to the next tag or marker is stray."""
@@ -282,7 +313,7 @@ class TaggedReader(Reader):
         if bound.syntax.nested and self._value.form not in (STRING, REFUSED):
             opens, first = layout(text, at, region.limits.max_layout)
             if opens == YES:
-                opens = bound.parameter(region, first, region.final)[0]
+                opens = either(bound.parameter(region, first, region.final)[0], bound.elides(region, first)[0])
             if opens == YES:
                 return self._nest(region)
             if opens == MORE and not region.final:
@@ -340,6 +371,8 @@ class TaggedReader(Reader):
         listed = tag is not None and tag.name == "item"
         if type is not None and listed:
             listed = type.admits("array") and not type.declares("item")
+        elif tag is None:  # its closer will name it
+            listed = type is not None and type.admits("array") and not type.admits("object")
         self._frames.push("[" if listed else "{")
         self._state = _GAP
         return GO
@@ -444,6 +477,8 @@ class TaggedReader(Reader):
     def cut(self, region: Region) -> None:
         if self._state == _VALUE:
             self._value.cut(region, len(region.text))
+        elif self._state == _ELIDED:
+            region.malformed(len(region.text), Why.UNTERMINATED)
         elif self._state == _GAP and region.stopped and region.pos == len(region.text):
             self._close_implied(region)
         elif self._args is not None:
