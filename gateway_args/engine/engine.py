@@ -97,7 +97,7 @@ class Engine(State):
         account = self.account
         if self.mode != TEXT or account.state.kind == "wrapper":
             if self.mode != OPENING:
-                self._leave(self._root())
+                self._leave(self.format.root(self.account.state))
             self.mode = TEXT
             account.reader = account.hot_value = account.call.tool = None
             account.call.open = account.call.seen = account.call.tentative = False
@@ -212,7 +212,7 @@ class Engine(State):
             account.consume(end, Why.MARKER)
             account.pos = end
             if state.kind == "wrapper":
-                self._leave(self._root())
+                self._leave(self.format.root(self.account.state))
             self.layout.rest(row.marker.after)
         elif not row.own:  # the enclosing state's marker ends this section
             self.layout.before(start, row)
@@ -506,9 +506,6 @@ class Engine(State):
             if account.call.open:
                 account.break_call()
 
-    def _root(self) -> str:
-        return self.format.root(self.account.state)
-
     def _ancestor(self, spelling: str) -> str:
         return self.format.ancestor(self.account.state, spelling)
 
@@ -545,7 +542,7 @@ class Engine(State):
             account.pos = end
         elif row.turn_end:
             self._close_region("", start)
-            self._leave(account.state.then or self._root())
+            self._leave(account.state.then or self.format.root(account.state))
             self.mode = TEXT
             self.layout.rest("", after_call=self.layout.after_call)
         elif row.own and row.ends_call:

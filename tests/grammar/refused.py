@@ -77,7 +77,7 @@ def texts(format: Format, most: int) -> Iterator[Refused]:
                 case Dropped(text=quote) if quote in _quotes(format):
                     pass
                 case CallStart() | CallEnd() | Dropped(why="marker" | "envelope") if not content:
-                    yield from _shorter(text, tools, start, end, isinstance(event, Dropped))
+                    yield from _shorter(format, text, tools, start, end, isinstance(event, Dropped))
                 case Content() | Reasoning():
                     yield from _put_in(format, text, tools, (start + end) // 2, isinstance(event, Content))
         yield from _values(format, text, tools, "auto")
@@ -91,12 +91,13 @@ def _quotes(format: Format) -> frozenset[str]:
     return frozenset(quote for syntax in format.calls.values() if isinstance(syntax, Tagged) for quote in syntax.quotes)
 
 
-def _shorter(text: str, tools: Tools, start: int, end: int, other: bool) -> Iterator[Refused]:
-    """Without one character; where no call's own, there may be `other` markup that does the same."""
+def _shorter(format: Format, text: str, tools: Tools, start: int, end: int, other: bool) -> Iterator[Refused]:
+    """Without one character; where no call's own, or another marker is left, there is `other` markup that does it."""
     for at in range(start, end):
         if text[at] in _MARKUP and text[at : at + 1] != text[at + 1 : at + 2]:
-            whole = text if other else ""
-            yield Refused(text[:at] + text[at + 1 :], tools, f"without {text[at]!r} at {at}", whole=whole)
+            left = text[:at] + text[at + 1 :]
+            whole = text if other or any(m.text in left and m.text not in text for m in format.markers.values()) else ""
+            yield Refused(left, tools, f"without {text[at]!r} at {at}", whole=whole)
 
 
 def _put_in(format: Format, text: str, tools: Tools, at: int, content: bool) -> Iterator[Refused]:
@@ -112,8 +113,25 @@ def _put_in(format: Format, text: str, tools: Tools, at: int, content: bool) -> 
         {marker.text for marker in (*format.closers, *(format.markers[name] for name in names))} if content else set()
     )
     found |= {marker.text for marker in format.turn_end if not (format.prompt_end and marker.after)}
-    for marker in found:
+    for marker in found - {marker for marker in found if _closed_behind(format, marker, text[at:])}:
         yield Refused(text[:at] + marker + text[at:], tools, f"with {marker!r} at {at}", "auto")
+
+
+def _closed_behind(format: Format, opener: str, rest: str) -> bool:
+    """Whether this begins a thought and the rest of the output has a marker that ends it: another output then."""
+    thoughts = {
+        target
+        for state in format.states.values()
+        for name, target in state.on.items()
+        if format.markers[name].text == opener and format.states[target].kind == "reasoning"
+    }
+    ends = {
+        format.markers[name].text
+        for thought in thoughts
+        for name, target in format.states[thought].on.items()
+        if format.states[target].kind == "content"
+    }
+    return any(end in rest for end in ends)
 
 
 def _parts_left_out(format: Format, text: str, tools: Tools, found: list[tuple[object, int, int]]) -> Iterator[Refused]:
