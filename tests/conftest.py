@@ -20,6 +20,12 @@ settings.register_profile("full", derandomize=True, deadline=None, max_examples=
 settings.register_profile("nightly", deadline=None, max_examples=5_000)
 
 MATERIAL = "GATEWAY_ARGS_TEST_MATERIAL"
+TABLES = {
+    *("apertus", "cohere_command", "deepseek_v3_2", "forced", "functiongemma", "gemma4", "glm47", "harmony", "hermes"),
+    *("json", "kimi_k2", "lfm2", "llama3_json", "minimax_m3", "mistral", "muse", "qwen3", "qwen3_coder", "required"),
+    "sarashina",
+}
+"""The tables that the quick run reads: each call syntax, sections, unmarked calls, thoughts, literals of all kinds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,8 +42,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         what = "gateway_args: everything (half an hour and more on two cores)"
     else:
         what = (
-            "gateway_args: the quick tests (a few chunkings of each case, 25 examples a property); "
-            "pytest --full runs the rest"
+            f"gateway_args: the quick tests (the corpora of {len(TABLES)} tables, a few chunkings of each case, "
+            "25 examples a property); pytest --full runs the rest"
         )
     where = os.environ.get(MATERIAL)
     public = f"public test suites: {where}" if where else f"public test suites: not given ({MATERIAL})"
@@ -45,13 +51,22 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked `full` wait for --full."""
+    """Tests marked `full` wait for --full, and so do the other tables of those marked `every_table`."""
     if config.getoption("--full"):
         return
-    left = [item for item in items if item.get_closest_marker("full")]
+    left = {item for item in items if item.get_closest_marker("full") or _is_another_table(item)}
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        items[:] = [item for item in items if item not in left]
+
+
+def _is_another_table(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return (
+        call is not None
+        and item.get_closest_marker("every_table") is not None
+        and not any(value in TABLES for value in call.params.values() if isinstance(value, str))
+    )
 
 
 @pytest.fixture(scope="session")

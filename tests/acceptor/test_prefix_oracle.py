@@ -33,9 +33,10 @@ def test_the_oracle_itself_refuses_where_a_reader_of_the_rfc_would() -> None:
     assert {text: accepted(text) for text in table} == table
 
 
-def test_six_thousand_texts_are_refused_at_the_same_character() -> None:
+def test_thousands_of_texts_are_refused_at_the_same_character(full: bool) -> None:
     compared = refused = 0
-    for text in texts(6_000, seed=1):
+    count = 6_000 if full else 1_500
+    for text in texts(count, seed=1):
         ours, theirs = scan(text).valid, accepted(text)
         if ours != theirs and text[theirs] < " ":
             # The one decided difference: a raw control character inside a string is content.
@@ -46,8 +47,8 @@ def test_six_thousand_texts_are_refused_at_the_same_character() -> None:
         assert ours == theirs, text
         compared += 1
         refused += theirs < len(text)
-    assert compared > 5_000
-    assert refused > 2_000
+    assert compared > count * 5 // 6
+    assert refused > count // 3
 
 
 def test_what_the_acceptor_expects_next_is_what_the_grammar_allows_next() -> None:

@@ -83,6 +83,7 @@ CHECKS: dict[adapters.Kind, Callable[[list[Event], Reading], None]] = {
 }
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize("format", contract.names())
 def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters.Kind) -> None:
@@ -100,6 +101,7 @@ def test_the_clients_accumulate_what_the_corpus_says(format: str, kind: adapters
             raise AssertionError(f"{format}: {case.name}: {error}") from error
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize("format", contract.names())
 def test_a_corpus_makes_the_same_messages_in_one_delta_and_in_many(format: str, kind: adapters.Kind) -> None:
@@ -109,6 +111,7 @@ def test_a_corpus_makes_the_same_messages_in_one_delta_and_in_many(format: str, 
         assert at_once == adapters.whole(kind, events_of(maker, case), ENVELOPE), case.name
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("format", contract.names())
 def test_every_token_of_a_corpus_is_in_the_usage(format: str) -> None:
     maker = maker_of(format)
@@ -125,6 +128,7 @@ def test_every_token_of_a_corpus_is_in_the_usage(format: str) -> None:
             assert answer.usage().completion_tokens == stream.tokens, case.name
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("format", sorted({*contract.names()} & {*formats.names()}))
 def test_malformed_text_that_is_content_loses_no_character(format: str) -> None:
     """Where no call started, what is shown is the output without the turn's ends (white space apart)."""

@@ -18,6 +18,7 @@ def test_a_corpus_covers_every_kind_or_says_why_not(name: str) -> None:
     assert corpus.missing_kinds() == []
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", contract.names())
 def test_a_corpus_holds(name: str, chunkings: contract.Chunkings) -> None:
     report = contract.check(name, chunkings=chunkings)

@@ -121,6 +121,7 @@ WEATHER = {
 TOOLS = Tools.of([WEATHER, {"type": "function", "name": "n"}])
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", corpus.names())
 def test_a_guard_moves_between_any_two_deltas_of_every_corpus(name: str, full: bool) -> None:
     maker = subjects.maker_of(name)

@@ -123,6 +123,7 @@ def _tools(case: Case) -> Tools | None:
     return None if case.tools is None else Tools.of(list(case.tools))
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", corpus.names())
 def test_a_broken_call_stops_the_engine_once_at_its_character_and_a_sound_one_never(name: str, full: bool) -> None:
     maker = subjects.maker_of(name)

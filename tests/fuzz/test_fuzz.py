@@ -10,6 +10,7 @@ from fuzz_runs import search, smallest, wrong
 from gateway_args import contract
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", contract.names())
 def test_mutated_outputs_keep_every_promise(name: str) -> None:
     found = [f"{fault}\n{case}" for case, fault in search("ci", [name], lambda number: number < 12)]

@@ -121,6 +121,7 @@ def declared(case: Case) -> Tools:
         return Tools.of([*case.tools] if case.tools else [])
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_allowed_of_the_other_cases_is_read_whole(name: str, request: pytest.FixtureRequest) -> None:
     format = formats.load(name)
@@ -139,6 +140,7 @@ def test_what_is_allowed_of_the_other_cases_is_read_whole(name: str, request: py
             assert not walks.faults(reading, tools), case.name
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", NAMES)
 def test_every_canonical_case_is_allowed(name: str) -> None:
     format = formats.load(name)

@@ -23,6 +23,7 @@ def is_another_way(format: Format, broken: refused.Refused) -> bool:
     return calls[0] == calls[1] and content[0] == content[1] and not readings[0].malformed
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", test_canonical.NAMES)
 def test_broken_markup_is_refused(name: str, request: pytest.FixtureRequest) -> None:
     format = formats.load(name)

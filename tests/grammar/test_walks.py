@@ -45,6 +45,7 @@ def walk_and_read(name: str, choice: str, parallel: bool, reasoning: str, by_id:
     return calls
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("by_id", [False, True], ids=["text", "ids"])
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_walks_are_read_whole(name: str, by_id: bool) -> None:
@@ -52,6 +53,7 @@ def test_walks_are_read_whole(name: str, by_id: bool) -> None:
     assert calls >= 6  # the required and the forced ones at the least
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", WITH_CALLS)
 def test_what_is_still_allowed_of_a_changed_walk_is_read_whole(name: str) -> None:
     format = formats.load(name)

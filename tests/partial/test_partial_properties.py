@@ -149,7 +149,7 @@ def test_a_view_is_emitted_exactly_when_the_spine_or_the_complete_values_changed
 
 
 @pytest.mark.parametrize("text", ["[[]]", '{"a": {}}', "[[1], {}]", '[{"a": "b"}]', '["a"]', '{"a": [[], ""]}'])
-@pytest.mark.parametrize("space", ["", " " * 40])
+@pytest.mark.parametrize("space", ["", "    ", pytest.param(" " * 40, marks=pytest.mark.full)])
 def test_a_bracket_changes_what_it_completes(text: str, space: str) -> None:
     """An empty container that closes changes nothing yet: its path was on the spine and stays there."""
     text = space.join(["", *text, ""]) if '"' not in text else text.replace(" ", space).replace("]", space + "]")

@@ -40,6 +40,7 @@ def samples(name: str) -> list[contract.Case]:
     return [replace(case, limits=Limits(max_layout=BOUND)) for case in chosen]
 
 
+@pytest.mark.every_table
 @pytest.mark.parametrize("name", corpus.names())
 def test_white_space_about_the_bound_reads_the_same_in_one_delta_and_by_character(name: str) -> None:
     maker = maker_of(name)
