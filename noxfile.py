@@ -24,6 +24,13 @@ def full(session: nox.Session) -> None:
     session.run("python", "tests/fuzz/run.py", "--seconds", "60")
 
 
+@nox.session(python="3.11")
+def coverage(session: nox.Session) -> None:
+    """The quick tests, and how much of the package they run; the least is in pyproject.toml."""
+    session.install("-e", ".[test]", "pytest-cov")
+    session.run("pytest", "--cov", "--cov-report=term", *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     session.install("ruff>=0.14")
