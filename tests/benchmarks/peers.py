@@ -2,8 +2,9 @@
 
 One call streams in 4-character deltas, its arguments plain or code, of 200 characters to 1 MB; a short one comes in one
 delta. Figures are processor time a delta in units (`units.py`), the median of rounds in which all readers of a case
-take turns. Every reader's value is compared with what was written, after the clock has stopped. A size that would take
-a reader more than `PATIENCE` seconds is left out; a peer that is not installed is named.
+take turns. Every reader's value is compared with what was written, after the clock has stopped. Growth is the last
+figure over the one of a sixteenth of the text: 1 is linear, 16 is quadratic. A size that would take a reader more than
+`PATIENCE` seconds, by what it took and how that grew, is left out; a peer that is not installed is named.
 
 What re-parses (jiter, pydantic, partial-json-parser, json_repair) or reads events (ijson) gets the arguments alone,
 without the call's markup: that is how clients use it. "to JSON" writes chat chunks.
@@ -12,6 +13,7 @@ without the call's markup: that is how clients use it. "to JSON" writes chat chu
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
 import platform
@@ -25,14 +27,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from units import CHUNK, deltas
 
 import gateway_args
-from gateway_args import Acceptor, CallArguments, Parser, Tools, formats
+from gateway_args import Acceptor, CallArguments, Parser, Tools, formats, vocab
 from gateway_args.adapters import Envelope, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SIZES = (200, 4_096, 65_536, 1_048_576)
-PATIENCE = 1.0
+PATIENCE = 4.0
 ROUNDS = {200: 15, 4_096: 9, 65_536: 5, 1_048_576: 2}
 PLAIN = "word and word, "
 CODE = 'def total(rows):\n    """Sum "net"."""\n    return {row["key"]: int(row["net"] * 100) % 7 for row in rows}\n\n'
@@ -190,13 +192,42 @@ def llguidance() -> Peer:
     return Peer("llguidance (accepts, no value)", arguments, read)
 
 
-PEERS = (deepseek_recipe, jiter, pydantic, partial_json_parser, json_repair, ijson, llguidance)
+def xgrammar() -> Peer:
+    library: Any = importlib.import_module("xgrammar")
+    compiled = library.GrammarCompiler(library.TokenizerInfo([])).compile_json_schema('{"type": "object"}')
+
+    def read(pieces: list[str]) -> object:
+        matcher = library.GrammarMatcher(compiled, terminate_without_stop_token=True)
+        accept = matcher.accept_string
+        for piece in pieces:
+            if not accept(piece):
+                return None
+        return ... if matcher.is_terminated() else None
+
+    return Peer("xgrammar (accepts, no value)", arguments, read)
+
+
+PEERS = (deepseek_recipe, jiter, pydantic, partial_json_parser, json_repair, ijson, llguidance, xgrammar)
 # Their parsers are not run here: they come with engines of gigabytes, or need a vocabulary that is downloaded.
 NOT_RUN = {
     "vLLM, SGLang": "their parsers come with the engine",
     "openai-harmony": "reads token ids, of a vocabulary that it downloads",
     "transformers": "its response parser reads whole outputs",
 }
+
+
+def tokens_of(text: str) -> list[str]:
+    """The text in tokens of the embedded vocabulary, as an engine sends it."""
+    encoding = vocab.load("embedded")
+    return [encoding.decode([id]) for id in encoding.encode_ordinary(text)]
+
+
+def seconds(row: list[float], size: int) -> float:
+    """What a text of this size would take a reader with these figures, if its cost goes on growing as it did."""
+    if not row:
+        return 0.0
+    grown = max(1.0, row[-1] / row[-2]) if len(row) > 1 else 1.0
+    return row[-1] * grown * size / 4 * 4e-6
 
 
 def contestants() -> tuple[list[Peer], dict[str, str]]:
@@ -223,9 +254,10 @@ def unit() -> float:
 
 
 def measure(kind: str, size: int, peers: list[Peer], cut: int) -> dict[str, float | str]:
-    """Units a delta by peer; a text says why there is no figure."""
+    """Units a delta by peer; a text says why there is no figure. `cut` is a delta's characters, 0 a token each."""
     body = ((PLAIN if kind == "plain" else CODE) * (size // 15 + 1))[:size]
-    work = {peer.name: (peer, deltas(peer.text(body), cut)) for peer in peers}
+    cutter = functools.partial(deltas, size=cut) if cut else tokens_of
+    work = {peer.name: (peer, cutter(peer.text(body))) for peer in peers}
     said: dict[str, float | str] = {}
     ratios: dict[str, list[float]] = {name: [] for name in work}
     for turn in range(ROUNDS[size]):
@@ -248,21 +280,29 @@ def measure(kind: str, size: int, peers: list[Peer], cut: int) -> dict[str, floa
 def run() -> dict[str, Any]:
     peers, missing = contestants()
     figures: dict[str, dict[str, float | str]] = {}
+    growth: dict[str, dict[str, float]] = {}
     for kind in ("plain", "code"):
-        left = list(peers)
-        last: dict[str, float | str] = {}
+        rows: dict[str, list[float]] = {peer.name: [] for peer in peers}  # the figures of each reader, size by size
         for size in SIZES:
-            slow = [
-                peer
-                for peer in left
-                if isinstance(figure := last.get(peer.name, 0.0), float) and figure * 4e-6 * size / 4 * 16 > PATIENCE
-            ]
-            left = [peer for peer in left if peer not in slow]
-            last = measure(kind, size, left, 4)
-            figures[f"{kind}, {size}"] = {**last, **{peer.name: "left out: slow" for peer in slow}}
+            able = [peer for peer in peers if seconds(rows[peer.name], size) <= PATIENCE]
+            found = measure(kind, size, able, 4)
+            for name, figure in found.items():
+                if isinstance(figure, float):
+                    rows[name].append(figure)
+            figures[f"{kind}, {size}"] = {peer.name: found.get(peer.name, "left out: slow") for peer in peers}
             print(f"{kind}, {size} characters, 4 a delta: units a delta")
             for name, figure in figures[f"{kind}, {size}"].items():
                 print(f"  {name:40} {figure if isinstance(figure, str) else f'{figure:.2f}'}", flush=True)
+        growth[kind] = {name: row[-1] / row[-2] for name, row in rows.items() if len(row) > 1}
+        print(f"{kind}: growth from the last size but one to the last that was timed, sixteen times the text")
+        for name, ratio in growth[kind].items():
+            print(f"  {name:40} {ratio:.1f}")
+    figures["code, 65536, in tokens"] = measure(
+        "code", 65_536, [p for p in peers if seconds(rows[p.name], 65_536) <= PATIENCE], 0
+    )
+    print("code, 65536 characters, a token a delta: units a delta")
+    for name, figure in figures["code, 65536, in tokens"].items():
+        print(f"  {name:40} {figure if isinstance(figure, str) else f'{figure:.2f}'}")
     whole = measure("plain", 200, peers, 1 << 30)
     figures["a call of 200 characters in one delta"] = whole
     print("a call of 200 characters in one delta: units")
@@ -274,6 +314,7 @@ def run() -> dict[str, Any]:
         "python": platform.python_version(),
         "compiled": gateway_args.__compiled__,
         "figures": figures,
+        "growth": growth,
         "missing": missing,
     }
 
