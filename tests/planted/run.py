@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PARTS = ("gateway_args", "formats", "contract", "tests", "fixtures", "docs", "examples", "pyproject.toml", "README.md")
 ENOUGH = 0.95
+LONG = 900
+"""Seconds after which a check has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,19 @@ def passes(check: str, folder: Path) -> bool:
     else:
         command = [*python, "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *check.split()]
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=1800, check=False)
-    return done.returncode == 0
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as running:
+        try:
+            return running.wait(LONG) == 0
+        except subprocess.TimeoutExpired:  # reading that never ends is noticed too
+            os.killpg(running.pid, signal.SIGKILL)
+            return False
 
 
 def main() -> int:

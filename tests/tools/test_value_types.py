@@ -95,6 +95,7 @@ def test_a_schema_admits_the_types_it_names(schema: dict[str, Any], kinds: set[J
         {"$ref": "#anchor"},
         {"$ref": "#/$defs/missing"},
         {"$ref": "#/a/99999999999999999999", "a": []},
+        {"$ref": "#/a/1", "a": [{"type": "string"}]},
         {"$ref": "https://example.org/schema"},
         {"nullable": True},
         {"anyOf": [{"$ref": "#"}, {"type": "string"}]},
