@@ -318,6 +318,13 @@ class Acceptor:
         self._position, self._stack, self.valid = position, stack, valid
         return False
 
+    def end_number(self) -> bool:
+        """Something that is no JSON stands here: a number at the root is whole with that. False: none is."""
+        if self._stack > 1 or self._position not in _ENDING:
+            return False
+        self._position = _WHOLE
+        return True
+
     @property
     def complete(self) -> int | None:
         """The offset where the whole value ended, or None."""

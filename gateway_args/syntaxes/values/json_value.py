@@ -149,6 +149,8 @@ class JsonValue(State):
             private = is_private(char)
             if private or (char in firsts and not acceptor.in_string):
                 verdict = region.marker(at)
+                if verdict == YES and acceptor.end_number():
+                    return self._over(region, pieces, ends, at)
                 if verdict != NO:
                     return self._send(region, pieces, ends, at, MARKER if verdict == YES else WAIT)
             inside = acceptor.in_string
