@@ -10,8 +10,21 @@ import pytest
 from bracket_parser import BracketParser, characters, maker, token_maker
 
 from gateway_args import contract
-from gateway_args.contract import Promise
-from gateway_args.events import CallArguments, CallEnd, CallStart, Content, Dropped, Event, Finish, Malformed, Why
+from gateway_args.contract import Promise, promises
+from gateway_args.events import (
+    CallArguments,
+    CallEnd,
+    CallStart,
+    Content,
+    Dropped,
+    Event,
+    Finish,
+    Malformed,
+    Reasoning,
+    ReasoningEnd,
+    ReasoningStart,
+    Why,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,3 +319,21 @@ def test_the_kinds_that_a_corpus_lacks_are_named() -> None:
     assert "typing" in report.missing_kinds
     assert "single" not in report.missing_kinds
     assert "ids" not in report.missing_kinds
+
+
+@pytest.mark.parametrize(
+    ("fed", "what"),
+    [
+        ([ReasoningStart(), CallStart(0, "id", "f", None, "", None)], "a call began inside a thought"),
+        ([CallStart(0, "id", "f", None, "", None), ReasoningStart()], "a thought began inside a call"),
+        ([CallStart(0, "id", "f", None, "", None), Content("x", None)], "Content inside a call"),
+        ([ReasoningStart(), Content("x", None)], "Content inside a thought"),
+        ([Reasoning("x", None)], "Reasoning outside a thought"),
+        ([ReasoningEnd()], "ReasoningEnd without a thought"),
+        ([CallEnd(0, True, "", None)], "CallEnd for the call 0 while none is open"),
+        ([CallStart(1, "id", "f", None, "", None), CallEnd(1, True, "", None)], "call 0 has the index 1"),
+    ],
+)
+def test_events_out_of_order_are_noticed(fed: list[Event], what: str) -> None:
+    faults = [fault.detail for fault in promises.lifecycle(fed, [Finish("stop", 0, None)], None)]
+    assert any(what in detail for detail in faults), faults
