@@ -455,13 +455,13 @@ class Account(State):
         if taken is None:
             self.hot_value = None
             return False
-        json, size = taken
-        if size == len(text):
+        json, left = taken
+        if left:
+            self.text = text[-left:]
+            source = text[:-left]
+        else:
             self.text = ""
             source = text
-        else:
-            self.text = text[size:]
-            source = text[:size]
         self.pos = self.mark = 0
         if self.debt or self.zero is not None:
             source = self._normalised(source)

@@ -34,7 +34,7 @@ REJECT: Final = "reject"  # a tentative call is none: all that is held is text
 class Markers:
     """The markers that count in one state, compiled for scanning."""
 
-    __slots__ = ("closers", "ends", "json_firsts", "name", "section", "special", "words")
+    __slots__ = ("closers", "ends", "json_firsts", "json_starts", "name", "section", "special", "words")
 
     def __init__(self, name: str, words: Iterable[str], section: bool) -> None:
         self.name: Final = name  # of the state
@@ -47,6 +47,7 @@ class Markers:
         self.json_firsts: Final = "".join(c for c in self.words.firsts if c in '{}[]:,-0123456789truefalsn"')
         # Where a run of JSON stops: control characters, private ones, and these.
         self.special: Final = re.compile(r"[\x00-\x1f\ud800-\udfff" + re.escape(self.json_firsts) + "]")
+        self.json_starts: Final = re.compile(r"[\ud800-\udfff" + re.escape(self.json_firsts) + "]")
 
 
 class Call(State):
@@ -90,9 +91,9 @@ class Hot(Protocol):
     """A value that can take text on a short path while nothing but its layout is held."""
 
     def run_on(self, text: str) -> tuple[str, int] | None:
-        """The JSON fragment that this text is, and how much of the text it took; None: nothing was done.
+        """The JSON fragment that this text is, and how many characters at its end it left; None: nothing was done.
 
-        What it does not take is layout that may end the value.
+        What it leaves is layout that may end the value.
         """
         ...
 

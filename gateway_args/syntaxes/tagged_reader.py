@@ -428,7 +428,7 @@ class TaggedReader(Reader):
         if end == 0:
             return None
         self._line = text[end - 1] == "\n"
-        return self._value.run_on(text[:end]), end
+        return self._value.run_on(text[:end]), len(text) - end
 
     def _close(self, region: Region, at: int, implied: bool, end: int) -> Progress:
         """The value's text ends at `at`, where its closer stands (up to `end`) or should."""

@@ -338,3 +338,10 @@ def test_misuse_is_told() -> None:
     reader.finish()
     with pytest.raises(LifecycleError):
         reader.feed(b"")
+
+
+@pytest.mark.parametrize("data", [b'data: {"choices": \n', b'data: {"choices": [{"index": 0,\n'])
+def test_a_stream_that_ends_inside_an_event_is_cut(data: bytes) -> None:
+    reader = engines.completions("vllm")
+    found = [*reader.feed(data), *reader.finish()]
+    assert engines.FaultKind.CUT in [item.kind for item in found if isinstance(item, engines.Fault)]

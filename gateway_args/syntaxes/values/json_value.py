@@ -35,7 +35,7 @@ _OVER: Final = "over"
 class JsonValue(State):
     """One arguments value in the making."""
 
-    __slots__ = ("_acceptor", "_form", "_spare", "_special", "_stuck", "complete", "empty", "sender")
+    __slots__ = ("_acceptor", "_form", "_spare", "_starts", "_stuck", "complete", "empty", "sender")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         ("_acceptor", ACCEPTOR),
         ("_form", choice(_START, _RAW, _QUOTED, _OVER)),
@@ -54,7 +54,7 @@ class JsonValue(State):
         self.empty = False  # null or an empty string: no arguments
         self.complete = False
         # What `run_on` goes by, as `read` left it.
-        self._special: re.Pattern[str] | None = None  # what it must not hold where markers begin like JSON
+        self._starts: re.Pattern[str] | None = None  # what begins a marker outside of strings, if any begins like JSON
         self._spare: int | None = None  # characters that `max_arguments` leaves
 
     def read(self, region: Region) -> Progress:
@@ -185,7 +185,7 @@ class JsonValue(State):
         if limit < len(text):
             return region.fail(Why.LIMIT)
         if self.sender.started:
-            self._special = special if firsts else None
+            self._starts = markers.json_starts if firsts else None
             self._hot(region)
         return WAIT
 
@@ -211,12 +211,24 @@ class JsonValue(State):
                 if QUOTED.fullmatch(text) is None:
                     return None
                 json = read = unquoted(text)
-        elif acceptor.in_string and '"' not in text:  # it ends inside the string
-            if not text.isprintable():
-                if "\\" in text or acceptor.in_escape or PRIVATE.search(text) is not None:
+        elif text.isprintable():
+            starts = self._starts
+            if starts is not None and ('"' in text or not acceptor.in_string) and starts.search(text) is not None:
+                return None
+        elif '"' in text:  # with white space between tokens, as pretty-printed JSON has it
+            if "\\" in text or acceptor.in_escape:
+                return None
+            starts = self._starts
+            inside = acceptor.in_string
+            for part in text.split('"'):
+                if not part.isprintable() if inside else (starts is not None and starts.search(part) is not None):
                     return None
-                json = escape_controls(text)
-        elif not text.isprintable() or (self._special is not None and self._special.search(text) is not None):
+                inside = not inside
+        elif acceptor.in_string:  # and ends inside the string
+            if "\\" in text or acceptor.in_escape or PRIVATE.search(text) is not None:
+                return None
+            json = escape_controls(text)
+        elif self._starts is not None and self._starts.search(text) is not None:
             return None
         spare = self._spare
         if spare is not None:
@@ -227,7 +239,7 @@ class JsonValue(State):
             return None
         self._spare = spare
         self.sender.sent += len(json)
-        return json, len(text)
+        return json, 0
 
     def _refused(self, region: Region) -> Progress:
         """A character that no value continues stands at `region.pos`: a marker, or the end of the arguments."""

@@ -191,7 +191,7 @@ class LiteralValue(State):
         json = json_string_fragment(text)
         self.sender.sent += len(json)
         self._spread = False
-        return json, len(text)
+        return json, 0
 
     def _step(self, region: Region) -> Progress:
         """One token outside of strings and scalars."""
