@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from units import CHUNK, deltas
 
 import gateway_args
-from gateway_args import Acceptor, CallArguments, Parser, Tools, formats, vocab
+from gateway_args import Acceptor, CallArguments, Parser, TokenDecoder, Tools, formats, vocab
 from gateway_args.adapters import Envelope, stream
 
 if TYPE_CHECKING:
@@ -81,7 +81,10 @@ def ours(table: str) -> Callable[[list[str]], object]:
 
 
 def joined(said: list[Any]) -> object:
-    return json.loads("".join(event.json for event in said if isinstance(event, CallArguments)))["body"]
+    try:
+        return json.loads("".join(event.json for event in said if isinstance(event, CallArguments)))["body"]
+    except ValueError:  # no call was read: a wrong value
+        return None
 
 
 def of_chunks(chunks: list[str | bytes]) -> object:
@@ -219,7 +222,9 @@ NOT_RUN = {
 def tokens_of(text: str) -> list[str]:
     """The text in tokens of the embedded vocabulary, as an engine sends it."""
     encoding = vocab.load("embedded")
-    return [encoding.decode([id]) for id in encoding.encode_ordinary(text)]
+    decoder = TokenDecoder(encoding)  # a character that several tokens spell comes with the last of them
+    pieces = [decoder.feed(id).text for id in encoding.encode_ordinary(text)]
+    return [piece for piece in (*pieces, decoder.finish().text) if piece]
 
 
 def seconds(row: list[float], size: int) -> float:
