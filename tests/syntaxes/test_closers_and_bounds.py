@@ -25,7 +25,7 @@ def test_one_brace_too_many_in_a_list_is_stray_and_the_next_call_is_read(name: s
 
 
 def test_white_space_inside_quotes_is_the_values_though_the_template_writes_some_around_values(tmp_path: Path) -> None:
-    table = (Path(formats.__file__).parents[2] / "formats" / "minicpm5.toml").read_text(encoding="utf-8")
+    table = (Path(__file__).parents[2] / "formats" / "minicpm5.toml").read_text(encoding="utf-8")
     assert 'syntax = "tagged"\n' in table
     path = tmp_path / "quoting.toml"
     path.write_text(table.replace('syntax = "tagged"\n', 'syntax = "tagged"\naround = "\\n"\n'), encoding="utf-8")
