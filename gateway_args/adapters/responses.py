@@ -179,15 +179,15 @@ class Stream(_Stream):
     def _add(self, prefix: str, fields: Chunk) -> Chunk:
         """Open an item, after the one that is open."""
         self._done()
-        where = f"item/{len(self._output)}"
-        item = {"id": ids.item_id(f"{prefix}_", self.envelope.id, self.choice, where), **fields}
+        number = f"item/{len(self._output)}"
+        item = {"id": ids.item_id(f"{prefix}_", self.envelope.id, self.choice, number), **fields}
         self._item = item
         self._emit("response.output_item.added", output_index=len(self._output), item=item)
         return item
 
     def _grow(self, kind: str, item_id: str, fields: Chunk) -> None:
-        where = {"type": kind, "sequence_number": self._number, "item_id": item_id, "output_index": len(self._output)}
-        self._out.append(where | fields)
+        head = {"type": kind, "sequence_number": self._number, "item_id": item_id, "output_index": len(self._output)}
+        self._out.append(head | fields)
         self._number += 1
 
     def _part(self, what: str, item: Chunk, part: Chunk) -> None:

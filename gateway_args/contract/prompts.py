@@ -41,14 +41,8 @@ def quoting(format: Format, output: str, *, closed: bool) -> Iterator[str]:
     """
     texts = [marker.text for marker in (*format.markers.values(), *format.turn_end)]
     texts += [*format.turn_openers, *(text for pair in format.results for text in pair), format.prompt_end]
-    openers = [
-        format.markers[name].text
-        for state in format.states.values()
-        for name, target in state.on.items()
-        if state.kind == "content" and format.states[target].kind == "reasoning"
-    ]
     lines = ["A page.", *texts, output, *reversed(texts), *format.turn_openers]
-    for last in ([*openers, "hm"], [output[: len(output) // 2]]):
+    for last in ([*format.reasoning_openers, "hm"], [output[: len(output) // 2]]):
         text = "\n".join([*lines, *last])
         if not closed:
             for word in (*format.turn_openers, *(closer for _, closer in format.results)):

@@ -97,7 +97,7 @@ class Engine(State):
         account = self.account
         if self.mode != TEXT or account.state.kind == "wrapper":
             if self.mode != OPENING:
-                self._leave(self.format.root(self.account.state))
+                self._leave(self.format.root(account.state))
             self.mode = TEXT
             account.reader = account.hot_value = account.call.tool = None
             account.call.open = account.call.seen = account.call.tentative = False
@@ -212,7 +212,7 @@ class Engine(State):
             account.consume(end, Why.MARKER)
             account.pos = end
             if state.kind == "wrapper":
-                self._leave(self.format.root(self.account.state))
+                self._leave(self.format.root(account.state))
             self.layout.rest(row.marker.after)
         elif not row.own:  # the enclosing state's marker ends this section
             self.layout.before(start, row)
@@ -336,7 +336,7 @@ class Engine(State):
         if self.junk_back:
             account.malformed(start, account.why)
             self._close_region("", account.mark)
-            self._leave(self._ancestor(self.target), self.target)
+            self._leave(self.format.ancestor(account.state, self.target), self.target)
             self.layout.blank = True
         self.layout.before(start, row)
         if syntax >= 0 and state.calls[syntax].leads:
@@ -506,9 +506,6 @@ class Engine(State):
             if account.call.open:
                 account.break_call()
 
-    def _ancestor(self, spelling: str) -> str:
-        return self.format.ancestor(self.account.state, spelling)
-
     def _junk(self) -> bool:
         """After a call's value, or in a broken region: everything to the next marker that counts."""
         account = self.account
@@ -555,7 +552,7 @@ class Engine(State):
             self._wait_to_confirm(row, 0, end, junk_back=True)
         else:
             self._close_region("", start)
-            self._leave(self._ancestor(row.spelling), row.spelling)
+            self._leave(self.format.ancestor(account.state, row.spelling), row.spelling)
             self.mode = TEXT
             self.layout.rest("", after_call=self.layout.after_call)
         return True

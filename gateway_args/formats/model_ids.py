@@ -56,8 +56,8 @@ class ModelIds:
             names = list(_stripped(name))
             if owner:
                 candidates = [f"{owner}/{name}" for name in names]
-                for whole_id, _, table in self._globs:
-                    if any(map(whole_id.match, candidates)):
+                for glob, _, table in self._globs:
+                    if any(map(glob.match, candidates)):
                         return table
             for _, bare, table in self._globs:
                 if bare is not None and any(map(bare.match, names)):

@@ -200,6 +200,16 @@ class Format:
         return tuple(self.markers[name] for name in sorted(names))
 
     @cached_property
+    def reasoning_openers(self) -> tuple[str, ...]:
+        """The texts that open a thought in content."""
+        return tuple(
+            self.markers[name].text
+            for state in self.states.values()
+            for name, target in state.on.items()
+            if state.kind == "content" and self.states[target].kind == "reasoning"
+        )
+
+    @cached_property
     def reasoning_pairs(self) -> tuple[tuple[str, str], ...]:
         """An opener and a closer for each closer of a thought that means nothing in content."""
         texts = [state for state in self.states.values() if state.kind == "content"]
@@ -229,9 +239,8 @@ _FACTS = frozenset({"name", "summary", "source", "verified", "needs_special_toke
 def _plain(value: object) -> object:
     """Data as JSON has it; the order of states and rows is kept, it says where an output starts."""
     if is_dataclass(value):
-        given = [
-            (field, getattr(value, field.name)) for field in fields(value)
-        ]  # a new key at its default changes none
+        given = [(field, getattr(value, field.name)) for field in fields(value)]
+        # A key at its default is left out, so that a new one changes no table's digest.
         return [type(value).__name__, *([field.name, _plain(item)] for field, item in given if item != field.default)]
     if isinstance(value, Mapping):
         return [[key, _plain(item)] for key, item in value.items()]

@@ -188,13 +188,7 @@ class _Flow:
         if state.kind == "content":
             texts += [marker.text for marker in self._format.closers]
         if state.kind == "reasoning":  # openers of thoughts are markers there too
-            texts += [
-                self._format.markers[name].text
-                for other in self._format.states.values()
-                if other.kind == "content"
-                for name, target in other.on.items()
-                if self._kind(target) == "reasoning"
-            ]
+            texts += self._format.reasoning_openers
         texts += self._ends
         return shortest(texts)
 

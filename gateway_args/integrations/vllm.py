@@ -182,7 +182,7 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         self.format = _format_of(self.named, tokenizer)
         if "reasoning" not in self.format.states:
             raise ValueError(f"gateway_args: {self.format.name} marks no thoughts; leave the reasoning parser out")
-        self._openers, self._closers = _reasoning_texts(self.format)
+        self._openers, self._closers = self.format.reasoning_openers, _reasoning_closers(self.format)
         self._prompt: str | None = None
         self._parser: Parser | None = None
         self._over = False
@@ -243,22 +243,14 @@ class GatewayArgsReasoningParser(ReasoningParser):  # type: ignore[misc, valid-t
         return closed >= 0 and closed > max((text.rfind(opener) for opener in self._openers), default=-1)
 
 
-def _reasoning_texts(fmt: Format) -> tuple[list[str], list[str]]:
-    """The texts that open a thought and those that close one."""
-    states = fmt.states
-    openers = [
+def _reasoning_closers(fmt: Format) -> list[str]:
+    """The texts that close a thought."""
+    return [
         fmt.markers[name].text
-        for state in states.values()
+        for state in fmt.states.values()
         for name, target in state.on.items()
-        if state.kind == "content" and states[target].kind == "reasoning"
+        if state.kind == "reasoning" and fmt.states[target].kind == "content"
     ]
-    closers = [
-        fmt.markers[name].text
-        for state in states.values()
-        for name, target in state.on.items()
-        if state.kind == "reasoning" and states[target].kind == "content"
-    ]
-    return openers, closers
 
 
 def _split(events: list[Event], closers: Collection[str], *, over: bool) -> tuple[str, str, bool]:

@@ -120,7 +120,7 @@ def test_a_marker_without_text_behind_the_white_space_of_a_prefill_is_restored_a
     parser = Parser(formats.load("hermes"), prefill="Hi\n", markers={"</tool_call>": 3})
     said = parser.feed(delta(("", 3), ("x", 5))) + parser.finish("stop")
     assert "".join(map(source_of, said)) == "x"
-    assert fold(said).content == "\nx" or fold(said).content == "x"
+    assert fold(said).content == "x"
 
 
 @pytest.mark.parametrize("pieces", [["x", "y"], ["xy"]])

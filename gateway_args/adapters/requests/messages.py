@@ -117,12 +117,12 @@ def _assistant(message: Body) -> Message:
                 calls.append({"id": block.needed("id"), "type": "function", "function": function})
             case _:
                 pass  # a redacted thought says nothing to this model
-    given_text: Message = {"role": "assistant", "content": "".join(texts) if texts or not calls else None}
+    turn: Message = {"role": "assistant", "content": "".join(texts) if texts or not calls else None}
     if reasoning:
-        given_text["reasoning_content"] = "".join(reasoning)
+        turn["reasoning_content"] = "".join(reasoning)
     if calls:
-        given_text["tool_calls"] = calls
-    return given_text
+        turn["tool_calls"] = calls
+    return turn
 
 
 def _asked(message: Body) -> list[Message]:
@@ -133,8 +133,8 @@ def _asked(message: Body) -> list[Message]:
     rest = False
     for block in message.objects("content"):
         if block.text("type") == "tool_result":
-            given_text = _content(block, "content", ())
-            results.append({"role": "tool", "tool_call_id": block.needed("tool_use_id"), "content": given_text})
+            content = _content(block, "content", ())
+            results.append({"role": "tool", "tool_call_id": block.needed("tool_use_id"), "content": content})
         else:
             rest = True
     if rest:
@@ -144,9 +144,9 @@ def _asked(message: Body) -> list[Message]:
 
 def _content(body: Body, key: str, skipped: tuple[str, ...]) -> Any:
     """A text, or its parts in Chat's shape; parts of text alone are one text."""
-    given_text = body.value.get(key)
-    if given_text is None or isinstance(given_text, str):
-        return given_text or ""
+    given = body.value.get(key)
+    if given is None or isinstance(given, str):
+        return given or ""
     parts: list[dict[str, Any]] = []
     for block in body.objects(key):
         match block.one_of("type", ("text", "image", *skipped)):
