@@ -49,6 +49,8 @@ class Tagged(Syntax):
     """What `{type}` says of a value that is the text itself; any other word says that it is JSON."""
     json_types: tuple[str, ...] = ()
     """What `{type}` says of other values in what the template writes; none: the JSON type's name."""
+    json_values: bool = False
+    """Declared lists and objects are JSON and sent as they arrive; where `{type}` says it is JSON, they always are."""
     python: bool = False
     """Values are written as Python's literals (`None`, `True`)."""
     entities: bool = False

@@ -17,7 +17,7 @@ from .region import BROKE, DONE, GO, MARKER, WAIT, Progress
 from .scanning import MORE, NO, PRIVATE, YES, Verdict, either, layout, literal, skip_space
 from .state import FLAG, TEXT, Kind, choice, optional, part
 from .values.json_value import JsonValue
-from .values.tag_value import HELD, REFUSED, TagValue, form_of, is_scalar
+from .values.tag_value import HELD, JSON, REFUSED, TagValue, form_of, is_scalar, json_begins
 from .values.tag_value import TEXT as STRING
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class TaggedReader(Reader):
         self.complete = False
 
     def sound(self) -> bool:
-        return not self._quoted or bool(self._bound.quotes)
+        opened = self._state != _VALUE or self._value.opened
+        return opened and (not self._quoted or bool(self._bound.quotes))
 
     def read(self, region: Region) -> Progress:
         code: Progress = GO
@@ -299,9 +300,11 @@ class TaggedReader(Reader):
         return GO if self._frames.kept <= region.limits.max_held else region.fail(Why.LIMIT)
 
     def _form(self, region: Region) -> str:
+        syntax = self._bound.syntax
         if self._type is not None:
-            return STRING if self._type in self._bound.syntax.text_types else HELD
-        return form_of(self._frames.schema(region))
+            return STRING if self._type in syntax.text_types else JSON
+        form = form_of(self._frames.schema(region))
+        return JSON if form == HELD and syntax.json_values else form
 
     # ---------------------------------------------------------------------------------- values
 
@@ -318,6 +321,12 @@ class TaggedReader(Reader):
                 return self._nest(region)
             if opens == MORE and not region.final:
                 return WAIT
+        if self._value.form == JSON:
+            begins = json_begins(region, at)
+            if begins == MORE:
+                return WAIT
+            if begins == NO:
+                self._value.form = HELD
         around = bound.syntax.around
         size = 0
         while size < len(around) and text.startswith(around[size], at + size):
@@ -336,7 +345,7 @@ class TaggedReader(Reader):
                 return WAIT
             if quote == YES:
                 self._quoted = True
-                if self._value.form not in (REFUSED, HELD):  # a type that admits no string is read all the same
+                if self._value.form not in (REFUSED, HELD, JSON):  # a type that admits no string is read all the same
                     self._value.begin(STRING)
                 size = len(bound.quotes[0])
         region.advance(at + size)
@@ -347,7 +356,7 @@ class TaggedReader(Reader):
         self._wrapped = bool(around) and size == len(around) and not self._quoted
         self._line = self._wrapped and around.endswith("\n")
         self._stops = bound.stops(region.markers, self._quoted)
-        self._value.opens(region.limits.max_depth)
+        self._value.opens(region.limits.max_depth - len(self._frames))
         self._state = _VALUE
         return GO
 
@@ -427,8 +436,11 @@ class TaggedReader(Reader):
             end -= 1
         if end == 0:
             return None
+        json = self._value.run_on(text[:end])
+        if json is None:
+            return None
         self._line = text[end - 1] == "\n"
-        return self._value.run_on(text[:end]), len(text) - end
+        return json, len(text) - end
 
     def _close(self, region: Region, at: int, implied: bool, end: int) -> Progress:
         """The value's text ends at `at`, where its closer stands (up to `end`) or should."""
@@ -450,7 +462,7 @@ class TaggedReader(Reader):
         at += shift
         end += shift
         self._state = _GAP
-        self._stray = not implied and value.form == HELD
+        self._stray = not implied and value.form in (HELD, JSON)
         region.advance(at if implied else end)
         if value.form == REFUSED:
             region.malformed(region.pos, Why.DUPLICATE)

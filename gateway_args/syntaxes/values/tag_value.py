@@ -1,20 +1,24 @@
 """A tag's raw text, written as the JSON value that its type makes of it.
 
-A declared string is written as it grows. Every other value waits until it is complete: its text is read once, at its
-close, by `typed_text.as_json`. One that may be a string waits at most `max_held` and is a string then; one that may not
-is beyond the limit. The second value of a key is read like a first and reported as a duplicate.
+A declared string is written as it grows, and so is a list or an object where the format writes JSON there. Every other
+value waits until it is complete: its text is read once, at its close, by `typed_text.as_json`. One that may be a string
+waits at most `max_held` and is a string then; one that may not is beyond the limit. The second value of a key is read
+like a first and reported as a duplicate.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from ...events import Why
 from ...strict_json.acceptor import Acceptor
 from ...strict_json.literals import json_string_fragment
+from ..scanning import MORE, NO, YES, Verdict, is_private, skip_space
 from ..sender import Sender
 from ..state import ACCEPTOR, COUNT, FLAG, Kind, State, choice, optional, part
+from .escapes import CONTROL, escaped
 from .typed_text import as_json
 
 if TYPE_CHECKING:
@@ -27,8 +31,12 @@ MAYBE_NULL: Final = "maybe null"  # the same, held while it could be the word nu
 LOOSE: Final = "loose"  # held; a string when it is no other type's, or grows too long
 HELD: Final = "held"  # held; no string fits
 REFUSED: Final = "refused"  # a second value of its key
+JSON: Final = "json"  # a list or an object as the acceptor takes it; any other value is held
 
 _ESCAPED: Final = re.compile('["\\\\\x00-\x1f]')
+_SPACE: Final = " \t\n\r"
+_OPENED: Final = re.compile(r"[\[{ \t\n\r]*[a-z]*")  # up to the first thing in a list or an object, a word with it
+_APART: Final = re.compile(r"[\x00-\x1f\ud800-\udfff]")  # what a fragment does not hold as it stands
 
 
 def form_of(type: ValueType | None) -> str:
@@ -46,15 +54,28 @@ def is_scalar(type: ValueType | None) -> bool:
     return type is not None and not type.untyped and not any(type.admits(kind) for kind in kinds)
 
 
+def json_begins(region: Region, at: int) -> Verdict:
+    """Whether a value at `at` is a list or an object as JSON begins one, told by the first thing in it."""
+    text = region.text
+    limit = at + region.limits.max_layout
+    opened = _OPENED.match(text, at, limit)
+    end = limit if opened is None else opened.end()
+    if end == len(text) and end < limit and not region.final:
+        return MORE
+    json = Acceptor(region.limits.max_depth)
+    size = json.feed(text, at, end + 1)
+    return YES if end < min(limit, len(text)) and size == end + 1 - at and (json.depth or json.complete) else NO
+
+
 class TagValue(State):
     """The values of one call, one after the other; the current one in the making.
 
     False from a method: a limit was met, `region.why` and `region.pos` say which and where.
     """
 
-    __slots__ = ("_json", "_json_end", "_quoted", "_scalar", "form", "sender")
+    __slots__ = ("_json", "_json_end", "_quoted", "_scalar", "_waiting", "form", "sender")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
-        ("form", choice(TEXT, MAYBE_NULL, LOOSE, HELD, REFUSED)),
+        ("form", choice(TEXT, MAYBE_NULL, LOOSE, HELD, REFUSED, JSON)),
         ("sender", part(Sender)),
         ("_quoted", FLAG),
         ("_scalar", FLAG),
@@ -69,6 +90,7 @@ class TagValue(State):
         self._scalar = False  # the value has no string in it
         self._json: Acceptor | None = None  # reads along in a list or an object, to know where strings are
         self._json_end = 0  # how many characters of the value it has read
+        self._waiting: list[tuple[str, int]] = []  # what it has read in this delta and where the text of each ends
 
     def begin(self, form: str, scalar: bool = False) -> None:
         """The next value; `scalar`: no value of its type has a string in it."""
@@ -77,22 +99,28 @@ class TagValue(State):
         self._scalar = scalar
         self._json = None
 
+    @property
+    def opened(self) -> bool:
+        """Whether all is there that reading the value's text needs."""
+        return self.form != JSON or self._json is not None
+
     def opens(self, max_depth: int) -> None:
-        """The value's text begins, with nothing unaccounted before it."""
-        if self.form == HELD and not self._scalar:
+        """The value's text begins, with nothing unaccounted before it; it may nest so deep."""
+        if self.form == JSON or (self.form == HELD and not self._scalar):
             self._json = Acceptor(max_depth)
             self._json_end = 0
 
     def ends_at_first_closer(self, region: Region, at: int) -> bool:
-        """Whether a closer at `at` ends the value whatever follows it: its type has no string that could hold one."""
-        if self.form != HELD:
+        """Whether a closer at `at` ends the value whatever follows it: no string that could hold one is open."""
+        if self.form not in (HELD, JSON):
             return False
-        if self._scalar:
-            return True
         json = self._json
         if json is None:
-            return False
-        self._read_along(region, json, at)
+            return self._scalar
+        if self.form == JSON:
+            self._read_json(region, json, region.pos + len(region.text[region.pos : at].rstrip(_SPACE)))
+        else:
+            self._read_along(region, json, at)
         return not json.refused and not json.in_string
 
     def _read_along(self, region: Region, json: Acceptor, end: int) -> None:
@@ -102,9 +130,50 @@ class TagValue(State):
             json.feed(region.text, start, end)
             self._json_end += end - start
 
+    def _read_json(self, region: Region, json: Acceptor, end: int) -> None:
+        """Read the text up to `end` as JSON, as far as it is; its fragments wait."""
+        text = region.text
+        at = self._waiting[-1][1] if self._waiting else region.pos
+        while at < end and json.complete is None:
+            apart = _APART.search(text, at, end)
+            stop = end if apart is None else apart.start()
+            taken = json.feed(text, at, stop)
+            if taken:
+                at += taken
+                self._waiting.append((text[at - taken : at], at))
+            if apart is None or at < stop:
+                return
+            char = text[at]
+            inside = json.in_string
+            if (is_private(char) and not inside) or not json.feed(char):
+                return
+            piece = CONTROL[char] if inside and char < " " else char
+            at += 1
+            self._waiting.append((escaped(region.data(at - 1, at)) if is_private(char) else piece, at))
+
+    def _send_json(self, region: Region, json: Acceptor, end: int) -> bool:
+        """Send what the text up to `end` is as JSON; False: it goes on as none, or beyond a limit."""
+        self._read_json(region, json, end)
+        waiting, self._waiting = self._waiting, []
+        for nothing, group in groupby(waiting, lambda piece: not piece[0]):
+            pieces, ends = map(list, zip(*group, strict=True))
+            if not nothing and not self.sender.send(region, pieces, ends, ends[-1], divisible=True):
+                return False
+            region.advance(ends[-1])
+            region.consume(ends[-1], Why.CONTROL)  # tokens without text
+        if json.complete is not None:
+            region.advance(min(skip_space(region.text, region.pos), end))
+            region.consume(region.pos, Why.ENVELOPE)
+        if region.pos < end:
+            deep = region.text[region.pos] in "[{" and json.depth >= json.state[3]
+            region.fail(Why.LIMIT if deep else Why.ARGUMENTS)
+        return region.pos == end
+
     def grow(self, region: Region, end: int, python: bool) -> bool:
         """The text up to `end` is the value's."""
         if self._json is not None:
+            if self.form == JSON:
+                return self._send_json(region, self._json, end)
             self._read_along(region, self._json, end)
         region.advance(end)
         form = self.form
@@ -134,6 +203,11 @@ class TagValue(State):
             return False
         if self.form in (TEXT, REFUSED):
             return True
+        if self.form == JSON:
+            complete = self._json is not None and self._json.complete is not None
+            if not complete:
+                region.fail(Why.ARGUMENTS)
+            return complete
         text = region.held_text(end)
         json = empty if empty and not text else as_json(text, type, python=python, max_depth=depth)
         if json is None:
@@ -190,11 +264,16 @@ class TagValue(State):
 
     def hot(self, region: Region) -> bool:
         """Whether text may come by `run_on`."""
-        return self.form == TEXT and self._quoted and region.limits.max_arguments is None
+        return (self._quoted if self.form == TEXT else self.form == JSON) and region.limits.max_arguments is None
 
-    def run_on(self, text: str) -> str:
-        """The hot path: all of this text is the string's; its fragment."""
-        json = text if _ESCAPED.search(text) is None else json_string_fragment(text)
+    def run_on(self, text: str) -> str | None:
+        """The hot path: the fragment that all of this text is; None: it is for `grow`."""
+        if self.form == JSON:
+            if self._json is None or _APART.search(text) is not None or not self._json.feed_all(text):
+                return None
+            json = text
+        else:
+            json = text if _ESCAPED.search(text) is None else json_string_fragment(text)
         self.sender.sent += len(json)
         return json
 
