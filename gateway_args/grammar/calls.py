@@ -300,7 +300,7 @@ class Calls:
                 word = self._type_word(syntax, types, as_text) if typed else EMPTY
                 opener = sequence(SPACE, _tag(pattern, name, word), _behind_key(syntax))
                 if as_text:
-                    inner = self._text(syntax, value, excludes, close, where)
+                    inner = self._text(syntax, value, typed, excludes, close, where)
                 else:
                     inner = sequence(SPACE, self._value(syntax, value, root, where, excludes), SPACE, Literal(close))
                 ways.append(sequence(opener, inner))
@@ -313,10 +313,10 @@ class Calls:
         return choice(map(Literal, syntax.json_types or sorted(types - {"string", *syntax.text_types})))
 
     def _text(
-        self, syntax: Tagged, value: Mapping[str, Any], excludes: tuple[str, ...], close: str, where: str
+        self, syntax: Tagged, value: Mapping[str, Any], typed: bool, excludes: tuple[str, ...], close: str, where: str
     ) -> Node:
-        """A value that is written as it stands, and its closer."""
-        words = self.values.words(value, as_text=True)
+        """A value that is written as it stands, and its closer; `typed`: its tag says that it is a string."""
+        words = self.values.words(value, as_text=not typed)
         if words is not None:
             plain = [word for word in words if not any(text in word for text in excludes)]
             if len(plain) < len(words):

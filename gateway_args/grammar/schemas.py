@@ -43,6 +43,8 @@ class Target(NamedTuple):
     formats: frozenset[str]
     closed: bool = False
     """It takes objects and arrays for closed where a schema leaves that open, so the schema is told."""
+    compact: bool = False
+    """It takes a listed object or array in its compact spelling alone, so the schema lists what is in it."""
 
 
 LLGUIDANCE: Final = Target(_COMMON | {"patternProperties", "multipleOf"}, _FORMATS)
@@ -50,6 +52,7 @@ XGRAMMAR: Final = Target(
     _COMMON | {"propertyNames", "minProperties", "maxProperties"},
     _FORMATS | {"uri-reference", "uri-template", "json-pointer", "relative-json-pointer"},
     closed=True,
+    compact=True,
 )
 
 
@@ -65,6 +68,10 @@ def enforced(schema: Mapping[str, Any], where: str, target: Target) -> tuple[dic
 
 def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str, None]) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    if target.compact and isinstance(listed, list) and any(isinstance(value, list | Mapping) for value in listed):
+        found["anyOf"] = [_spaced(value) for value in listed]
+        schema = {key: value for key, value in schema.items() if key not in ("const", "enum", "type", "anyOf")}
     for key, value in schema.items():
         if key in _NOTES or key.startswith("x-"):
             continue
@@ -92,6 +99,17 @@ def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str,
         if "array" in kinds or "prefixItems" in found:
             found.setdefault("items", True)
     return found
+
+
+def _spaced(value: Any) -> dict[str, Any]:
+    """A schema of this value alone, that lists nothing but scalars."""
+    if isinstance(value, Mapping):
+        members = {key: _spaced(member) for key, member in value.items()}
+        return {"type": "object", "properties": members, "required": [*value], "additionalProperties": False}
+    if isinstance(value, list):
+        items = [_spaced(item) for item in value]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": len(value), "maxItems": len(value)}
+    return {"const": value}
 
 
 def _part(schema: Any, where: str, target: Target, left: dict[str, None]) -> Any:

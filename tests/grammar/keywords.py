@@ -9,6 +9,8 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("type", {"type": ["string", "null"]}, ["x", None], [1]),
     ("enum", {"enum": ["a", 2, None]}, ["a", 2, None], ["b", 3]),
     ("const", {"const": {"a": 1}}, [{"a": 1}], [{"a": 2}, 1]),
+    ("const", {"const": [1, {"b": [], "c": "x"}]}, [[1, {"b": [], "c": "x"}]], [[1], [1, {"b": []}], []]),
+    ("enum", {"enum": [[1, 2], {"a": {}}, "x"]}, [[1, 2], {"a": {}}, "x"], [[1], [1, 2, 3], {}, "y"]),
     ("properties", {"type": "object", "properties": {"a": {"type": "integer"}}}, [{"a": 1}, {}], [{"a": "x"}]),
     ("required", {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["b"]}, [{"b": 1}], [{}, {"a": 1}]),
     (
