@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..schema import json_schema_graph
 from ..schema.path import show
-from ..schema.references import ROOT
+from ..schema.references import ROOT, fetch_nothing
 from .outcomes import LONGEST_MESSAGE
 from .validation import DocumentError, written
 
@@ -32,14 +32,14 @@ class SchemaValidator:
         self._library: Any = jsonschema_rs
         self._branches: dict[str, Any] = {}
         try:
-            self._registry: Any = jsonschema_rs.Registry([*resources.items(), (ROOT, schema)], retriever=_fetch_nothing)
+            self._registry: Any = jsonschema_rs.Registry([*resources.items(), (ROOT, schema)], retriever=fetch_nothing)
             self._validator: Any = self._compile(schema)
         except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
             raise ValueError(_fault(error)) from None
         self.root = json_schema_graph.lower(schema, resources, self._matcher)
 
     def _compile(self, schema: Any) -> Any:
-        return self._library.validator_for(schema, registry=self._registry, retriever=_fetch_nothing)
+        return self._library.validator_for(schema, registry=self._registry, retriever=fetch_nothing)
 
     def _matcher(self, pattern: str) -> Callable[[str], bool]:
         """Whether a name matches a pattern, by the very engine that has the last word."""
@@ -137,7 +137,3 @@ def _fault(error: Any) -> str:
 def _short(message: str) -> str:
     """A message that quotes a value, of which its beginning is enough."""
     return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
-
-
-def _fetch_nothing(uri: str) -> Any:
-    raise ValueError(f"{uri} is not among the resources, and nothing is fetched")

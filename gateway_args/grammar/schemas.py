@@ -60,13 +60,31 @@ XGRAMMAR_EXCLUDING: Final = XGRAMMAR._replace(keywords=XGRAMMAR.keywords - {"min
 """With texts that strings may not hold it counts no lengths."""
 
 
+def pointed(root: Mapping[str, Any], pointer: object) -> object:
+    """What a JSON Pointer in a `$ref` names inside the root schema; None for nothing."""
+    if not isinstance(pointer, str) or not pointer.startswith("#"):
+        return None
+    at: object = root
+    for step in pointer[1:].split("/")[1:]:
+        word = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(at, Mapping) and word in at:
+            at = at[word]
+        elif isinstance(at, list) and word.isdigit() and int(word) < len(at):
+            at = at[int(word)]
+        else:
+            return None
+    return at
+
+
 def enforced(schema: Mapping[str, Any], where: str, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The schema as the target enforces it, and the places of what it does not: `add.a: uniqueItems`."""
     left: dict[str, None] = {}
-    return _kept(schema, where, target, left), tuple(left)
+    return _kept(schema, where, target, left, schema), tuple(left)
 
 
-def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str, None]) -> dict[str, Any]:
+def _kept(
+    schema: Mapping[str, Any], where: str, target: Target, left: dict[str, None], root: Mapping[str, Any]
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if target.compact and isinstance(listed, list) and any(isinstance(value, list | Mapping) for value in listed):
@@ -75,19 +93,24 @@ def _kept(schema: Mapping[str, Any], where: str, target: Target, left: dict[str,
     for key, value in schema.items():
         if key in _NOTES or key.startswith("x-"):
             continue
-        several = key == "allOf" and target.closed and isinstance(value, list) and len(value) > 1
-        if key not in target.keywords or several or (key == "format" and value not in target.formats):
+        beyond = (
+            (key == "allOf" and target.closed and isinstance(value, list) and len(value) > 1)
+            or (key == "patternProperties" and isinstance(value, Mapping) and len(value) > 1)  # unless no key fits two
+            or (key == "format" and value not in target.formats)
+            or (key == "$ref" and pointed(root, value) is None)
+        )
+        if key not in target.keywords or beyond:
             left[f"{where}: {key}"] = None
             continue
         if key in _MAPS and isinstance(value, Mapping):
-            found[key] = {name: _part(part, f"{where}.{name}", target, left) for name, part in value.items()}
+            found[key] = {name: _part(part, f"{where}.{name}", target, left, root) for name, part in value.items()}
         elif key in _LISTS and isinstance(value, list):
-            found[key] = [_part(part, where, target, left) for part in value]
+            found[key] = [_part(part, where, target, left, root) for part in value]
             if key == "oneOf":  # as anyOf: that no second one matches is not enforced
                 found["anyOf"] = found.pop("oneOf")
                 left[f"{where}: oneOf"] = None
         elif key in _ONE:
-            found[key] = _part(value, f"{where}[]" if key == "items" else where, target, left)
+            found[key] = _part(value, f"{where}[]" if key == "items" else where, target, left, root)
         else:
             found[key] = value
     if "patternProperties" in schema and "patternProperties" not in found:
@@ -112,5 +135,5 @@ def _spaced(value: Any) -> dict[str, Any]:
     return {"const": value}
 
 
-def _part(schema: Any, where: str, target: Target, left: dict[str, None]) -> Any:
-    return _kept(schema, where, target, left) if isinstance(schema, Mapping) else schema
+def _part(schema: Any, where: str, target: Target, left: dict[str, None], root: Mapping[str, Any]) -> Any:
+    return _kept(schema, where, target, left, root) if isinstance(schema, Mapping) else schema

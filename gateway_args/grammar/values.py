@@ -31,6 +31,7 @@ from .nodes import (
     separated,
     sequence,
 )
+from .schemas import pointed
 
 Schema = Mapping[str, Any]
 
@@ -70,11 +71,13 @@ class Values:
         self.note(schema, (*_TEXT_KEYS, *_OTHER_KEYS), where)
 
     def resolved(self, schema: object, root: Schema) -> dict[str, Any]:
-        """The schema with the references at its top followed; true is the schema of anything."""
+        """The schema with the references at its top followed, what names nothing left out; true is that of anything."""
         seen = 0
         while isinstance(schema, Mapping) and "$ref" in schema and seen < _DEEP:
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             target = pointed(root, schema["$ref"])
+            if target is None:
+                self.unenforced[f"{schema['$ref']}: $ref"] = None
             schema = {**target, **rest} if isinstance(target, Mapping) else target
             seen += 1
         if schema is False:
@@ -116,22 +119,6 @@ class Values:
             for value in values
             if as_text or isinstance(value, str)
         ]
-
-
-def pointed(root: Schema, pointer: object) -> object:
-    """What a JSON Pointer in a `$ref` names inside the root schema."""
-    if not isinstance(pointer, str) or not pointer.startswith("#"):
-        return {}
-    at: object = root
-    for step in pointer[1:].split("/")[1:]:
-        word = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, Mapping) and word in at:
-            at = at[word]
-        elif isinstance(at, list) and word.isdigit() and int(word) < len(at):
-            at = at[int(word)]
-        else:
-            return {}
-    return at
 
 
 def type_of(value: object) -> str:

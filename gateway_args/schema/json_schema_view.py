@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import jsonschema_rs
 
-from .references import ROOT, Location, References, pointer_step
+from .references import ROOT, Location, References, fetch_nothing, pointer_step
 from .type_view import Invalid, Kind, Slot, TypeView
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _KINDS = ("object", "array", "string", "number", "integer", "boolean", "null")
 def json_schema_view(schema: dict[str, Any]) -> TypeView:
     """The view of this schema; `ValueError` when it is none."""
     try:
-        validator = jsonschema_rs.validator_for(schema)
+        validator = jsonschema_rs.validator_for(schema, retriever=fetch_nothing)
     except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
         raise ValueError(schema_complaint(error)) from None
     references = References(schema)
@@ -62,11 +62,11 @@ class _Document:
     def validator(self, location: Location) -> jsonschema_rs.Validator:
         """What judges a value by the part at this place."""
         if self.registry is None:
-            self.registry = jsonschema_rs.Registry([(ROOT, self.schema)])
+            self.registry = jsonschema_rs.Registry([(ROOT, self.schema)], retriever=fetch_nothing)
         part = {"$ref": location.address}
         if isinstance(self.schema.get("$schema"), str):
             part["$schema"] = self.schema["$schema"]
-        return jsonschema_rs.validator_for(part, registry=self.registry)
+        return jsonschema_rs.validator_for(part, registry=self.registry, retriever=fetch_nothing)
 
 
 @final
@@ -97,7 +97,7 @@ class JsonSchemaView(TypeView):
     @cached_property
     def _own_validator(self) -> jsonschema_rs.Validator:
         node = self._core[0]
-        return jsonschema_rs.validator_for({key: node[key] for key in _OWN if key in node})
+        return jsonschema_rs.validator_for({key: node[key] for key in _OWN if key in node}, retriever=fetch_nothing)
 
     @cached_property
     def _core(self) -> tuple[Mapping[str, Any], Location]:

@@ -16,6 +16,13 @@ from urllib.parse import quote, unquote, urljoin
 ROOT: Final = "urn:gateway-args:schema"
 """The address that the root schema has in a validator's registry, whatever it calls itself."""
 
+
+
+def fetch_nothing(uri: str) -> Any:
+    """The retriever of every validator: a schema is a stranger's, and what it names elsewhere is not asked for."""
+    raise ValueError(f"{uri} is not among the resources, and nothing is fetched")
+
+
 # Where subschemas stand: a schema, a list of them, a map to them. A position counts only where its value has that form.
 ONE: Final[tuple[str, ...]] = (
     *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),

@@ -51,6 +51,14 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ),
     (
         "patternProperties",
+        {"type": "object", "patternProperties": {"a*": {"type": "integer"}, "aaa*": {"maximum": 20}}},
+        [{"b": 1}],
+        [{"aaaa": 31}],
+    ),
+    ("$ref", {"$ref": "https://example.com/other.json"}, [1, "a"], []),
+    ("$ref", {"$ref": "#/$defs/nothing"}, [1, "a"], []),
+    (
+        "patternProperties",
         {"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": False},
         [{"ab": 1}],
         [{"b": 1}],

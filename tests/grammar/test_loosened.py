@@ -1,8 +1,8 @@
 """A grammar that allows too much is found: loosen any rule, and what that lets in is misread, or harmless.
 
 What a value is, which parameters there have to be and that there is a call at all is the grammar's business alone:
-there nothing harmless is let in. The rest are texts around calls that a model may leave out (policy 8), texts that are data
-where they stand (policy 3) and messages that may come again; what is let in of these is read like any walk.
+there nothing harmless is let in. The rest are texts around calls that a model may leave out (policy 8), texts that are
+data where they stand (policy 3) and messages that may come again; what is let in of these is read like any walk.
 """
 
 from __future__ import annotations
