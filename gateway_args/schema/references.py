@@ -17,7 +17,6 @@ ROOT: Final = "urn:gateway-args:schema"
 """The address that the root schema has in a validator's registry, whatever it calls itself."""
 
 
-
 def fetch_nothing(uri: str) -> Any:
     """The retriever of every validator: a schema is a stranger's, and what it names elsewhere is not asked for."""
     raise ValueError(f"{uri} is not among the resources, and nothing is fetched")
