@@ -239,7 +239,7 @@ class Acceptor:
 
     def feed(self, text: str, start: int = 0, end: int | None = None) -> int:
         """Read `text[start:end]` and say how many of its characters were accepted; the first refused one ends it."""
-        stop = len(text) if end is None else end
+        stop = len(text) if end is None or end > len(text) else end
         position = self._position
         if position <= _KEY:
             # The commonest feed by far: a piece of a string's body.

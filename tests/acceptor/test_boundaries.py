@@ -176,3 +176,10 @@ def test_in_string_and_in_escape_say_where_the_place_is(text: str, in_string: bo
 def test_a_lone_surrogate_is_a_character_like_any_other() -> None:
     assert scan('"\ud800"').complete == 3
     assert scan("[\ud800]").valid == 1
+
+
+def test_an_end_beyond_the_text_is_the_texts_end() -> None:
+    acceptor = Acceptor()
+    assert acceptor.feed('[1, "a', 0, 99) == 6
+    assert acceptor.feed('x"]', 1, 99) == 2
+    assert acceptor.complete == 8

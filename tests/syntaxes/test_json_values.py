@@ -122,3 +122,16 @@ def test_a_bound_on_the_arguments_cuts_the_value_at_it(table: str) -> None:
         assert whole.startswith(arguments)
         assert len(arguments) <= bound
         assert complete is (bound >= len(whole))
+
+
+@pytest.mark.parametrize("table", _TABLES)
+@pytest.mark.parametrize("value", ["", "[", '{"', "[nul", "[1, 2", '["a', "  ", "x"])
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_an_output_may_end_anywhere_in_a_value(table: str, value: str, finish: str) -> None:
+    output = _TABLES[table][0] + value
+    readings = [
+        read(formats.load(table), pieces, tools=_TOOLS, finish=finish)
+        for pieces in (list(output), [output], [output, ""])
+    ]
+    assert len({str(reading.calls) + str(reading.malformed) for reading in readings}) == 1
+    assert [call.complete for call in readings[0].calls] == [False]

@@ -62,9 +62,11 @@ def json_begins(region: Region, at: int) -> Verdict:
     end = limit if opened is None else opened.end()
     if end == len(text) and end < limit and not region.final:
         return MORE
+    if end >= min(limit, len(text)):
+        return NO
     json = Acceptor(region.limits.max_depth)
     size = json.feed(text, at, end + 1)
-    return YES if end < min(limit, len(text)) and size == end + 1 - at and (json.depth or json.complete) else NO
+    return YES if size == end + 1 - at and (json.depth or json.complete) else NO
 
 
 class TagValue(State):
