@@ -11,6 +11,7 @@ from ..errors import GatewayArgsError
 from ..limits import Limits
 from ..syntaxes.framed import Framed
 from ..syntaxes.gemma import Gemma
+from ..syntaxes.lines import Lines
 from ..syntaxes.objects import Json as JsonSyntax
 from ..syntaxes.objects import PythonObjects
 from ..syntaxes.pattern import Pattern as HeaderPattern
@@ -95,7 +96,7 @@ class Calls:
 
     def needs_closer(self, names: Sequence[str]) -> bool:
         """Whether a call of these is whole only when its region's closer came."""
-        return any(isinstance(self._format.calls[name], Tagged | Gemma) for name in names)
+        return any(isinstance(self._format.calls[name], Tagged | Lines | Gemma) for name in names)
 
     def firsts(self, names: Sequence[str]) -> str:
         """The characters with which a call of these may begin where no marker opens it."""
@@ -147,6 +148,8 @@ class Calls:
                 yield from self._framed(syntax)
             case Tagged():
                 yield from (self._tagged(syntax, tool, state) for tool in self._tools)
+            case Lines():
+                yield from (self._lines(syntax, tool, state) for tool in self._tools)
             case Python():
                 yield from self._python(syntax, many)
             case PythonObjects():
@@ -305,6 +308,27 @@ class Calls:
                     inner = sequence(SPACE, self._value(syntax, value, root, where, excludes), SPACE, Literal(close))
                 ways.append(sequence(opener, inner))
         return choice(ways)
+
+    def _lines(self, syntax: Lines, tool: Tool, state: State | None) -> Node:
+        """A line for each parameter; a list or an object, in which JSON may break lines, has no line."""
+        schema = _object(tool.parameters)
+        self.values.closed(schema, tool.name)
+        line, space = Literal(syntax.line), Pattern(r"[ \t]{0,16}")
+        excludes = shortest([syntax.line, *self._tag_excludes(Tagged(), state)])
+        found: list[Node] = []
+        for key, one in schema.get("properties", {}).items():
+            where = f"{tool.name}.{key}"
+            value = self.values.resolved(one, schema)
+            types = self.values.types(value)
+            if types & {"array", "object"} or syntax.separator in key or key != key.strip():
+                raise GrammarError(f"{self._format.name}: {where}: no line of the format can be told to hold this")
+            if "string" in types:
+                inner = self._text(Tagged(), value, False, excludes, syntax.line, where)
+            else:
+                inner = sequence(Json(self.values.rooted(value, schema), where), space, line)
+            whole = sequence(Literal(key + syntax.separator), space, inner)
+            found.append(whole if key in schema.get("required", []) else optional(whole))
+        return sequence(SPACE, self._headers(syntax.header, tool.name), space, optional(line), *found)
 
     def _type_word(self, syntax: Tagged, types: frozenset[str], as_text: bool) -> Node:
         """What `{type}` says of a text, or of a value that is none."""

@@ -32,7 +32,35 @@ class CallSyntax(Complaints):
                 return {"syntax": "python"}
             case "xml-inline":
                 return self._tagged(path, call, args, text, behind)
+            case "kv-lines":
+                return self._lines(path, call, args, behind)
         raise FormatError(f"{self.name}: {path}.content: {content}: no call syntax reads it")
+
+    def _lines(self, path: str, call: Places, args: Mapping[str, Any], behind: list[Row]) -> dict[str, Any]:
+        """The name from the opener's pattern, a line for each parameter."""
+        if call.arguments != ("content",):
+            self.fail(f"{path}.transform.function.arguments", "expected '{content}': the lines' keys and values")
+        if not args.get("strip", True):
+            self.fail(f"{path}.content_args.strip", "keys and values with the white space around them")
+        self._value_parser(path, args)
+        headers = self._headers(path, behind, (*call.name, *call.id))
+        if not headers or not all("{name}" in header for header in headers):
+            self.fail(f"{path}.transform.function.name", "the opener's pattern has no such group")
+        syntax: dict[str, Any] = {"syntax": "lines", "header": [header.removesuffix("{ws}") for header in headers]}
+        for key, argument, usual in (("separator", "kv_sep", ":"), ("line", "line_sep", "\n")):
+            text = args.get(argument, usual)
+            if not isinstance(text, str) or not (text if key == "line" else text.strip()):
+                self.fail(f"{path}.content_args.{argument}", f"no text that parts one from the next: {text!r}")
+            if text != usual:
+                syntax[key] = text
+        return syntax
+
+    def _value_parser(self, path: str, args: Mapping[str, Any]) -> None:
+        """What reads one value: as its text, which the schema types, or as JSON."""
+        parser = args.get("value_parser")
+        name = parser.get("name", "text") if isinstance(parser, Mapping) else parser
+        if name not in (None, "json", "text"):
+            self.fail(f"{path}.content_args.value_parser", "values are texts or JSON")
 
     def _json(self, path: str, call: Places, args: Mapping[str, Any], each: bool, behind: list[Row]) -> dict[str, Any]:
         root = () if each else ("content",)
@@ -133,11 +161,7 @@ class CallSyntax(Complaints):
             self.fail(f"{path}.content_args.merge_duplicates", "one parameter given twice as a list")
         if call.arguments != ("content",):
             self.fail(f"{path}.transform.function.arguments", "expected '{content}': the tags' keys and values")
-        parser = args.get("value_parser")
-        if parser is not None and (
-            not isinstance(parser, Mapping) or parser.get("name", "text") not in ("json", "text")
-        ):
-            self.fail(f"{path}.content_args.value_parser", "values are texts or JSON")
+        self._value_parser(path, args)
         syntax: dict[str, Any] = {"syntax": "tagged"}
         headers = self._headers(path, behind, (*call.name, *call.id))
         if not headers or not all("{name}" in header for header in headers):

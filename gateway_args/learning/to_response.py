@@ -174,6 +174,13 @@ class _Writer:
                 return found
             case "tagged":
                 return self._tagged(path, syntax, opener)
+            case "lines":
+                return {
+                    "open_pattern": opener + self._header(path, syntax.header),
+                    "content": "kv-lines",
+                    "content_args": {"kv_sep": syntax.separator, "line_sep": syntax.line},
+                    "transform": _call(_FUNCTION),
+                }
             case "gemma":
                 name = rf"\s*{re.escape(syntax.prefix)}(?P<name>{_WORD})\s*"
                 args: dict[str, Any] = {"unquoted_keys": True}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from .framed import Framed
 from .gemma import Gemma
+from .lines import Lines
 from .objects import Json, PythonObjects
 from .python_calls import Python
 from .tagged import Tagged
@@ -18,6 +19,7 @@ SYNTAXES: Final[dict[str, type[Syntax]]] = {
     "json": Json,
     "framed": Framed,
     "gemma": Gemma,
+    "lines": Lines,
     "python": Python,
     "python_objects": PythonObjects,
     "tagged": Tagged,

@@ -103,7 +103,7 @@ def closing_texts(format: Format, names: tuple[str, ...]) -> list[str]:
             found |= {format.markers[name].text for name in out}
     for syntax in format.calls.values():
         found |= {getattr(syntax, "value_close", "").replace("{name}", name) for name in (*names, "item")}
-        found |= {getattr(syntax, "delimiter", ""), getattr(syntax, "close", "")}
+        found |= {getattr(syntax, key, "") for key in ("delimiter", "close", "line")}
     return sorted(found - {""})
 
 

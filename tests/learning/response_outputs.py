@@ -177,6 +177,13 @@ def written(template: str, turn: StreamEvent) -> tuple[str, str]:
                 tags = "".join(f"<key>{key}</key>\n<val>{plain(value)}</val>\n" for key, value in args.items())
                 out += f"\n<job>{name}\n{tags}</job>"
             return "<|bot|>", out + "<|over|>"
+        case "lines":
+            out += f"<mind>{thinking}</mind>" if thinking else ""
+            out += content
+            for name, args in calls:
+                lines = "".join(f"{key} = {plain(value)}\n" for key, value in args.items())
+                out += f"<do {name}>\n{lines}</do>"
+            return "<|bot|>\n", out + "<|over|>"
         case "list_to_the_end":
             items = [{"name": name, "arguments": args, "id": f"abcdefg{n}9"} for n, (name, args) in enumerate(calls)]
             return "[/IN]", (content + f"[CALLS]{dumped(items)}" if calls else content) + "</s>"

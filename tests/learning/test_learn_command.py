@@ -163,9 +163,9 @@ def test_a_response_template_that_is_wrong_is_said_and_the_chat_template_learned
 
 def test_a_response_template_that_no_table_can_say_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = json.loads(json.dumps(RESPONSE))
-    odd["fields"]["tool_calls"]["content"] = "kv-lines"
+    odd["fields"]["tool_calls"]["content"] = "float"
     assert main(["learn", shipped(tmp_path, odd), "--name", "pier"]) == 0
-    assert "no table from the response template: pier: fields.tool_calls.content: kv-lines" in capsys.readouterr().out
+    assert "no table from the response template: pier: fields.tool_calls.content: float" in capsys.readouterr().out
 
 
 def test_a_response_template_alone_is_not_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

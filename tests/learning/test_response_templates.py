@@ -139,7 +139,7 @@ def broken(output: str, seed: int) -> list[str]:
     return [output[:at] + output[at + 1 :], output[:at], output[:at] + pick.choice('}]",') + output[at:]]
 
 
-@pytest.mark.parametrize("name", ["channels", "object", "bare_keys", "any_attributes", "function_tags"])
+@pytest.mark.parametrize("name", ["channels", "object", "bare_keys", "any_attributes", "function_tags", "lines"])
 def test_arguments_stream_before_the_call_is_over(name: str) -> None:
     """Where transformers gives raw text until the field closes."""
     from response_outputs import StreamEvent
@@ -169,7 +169,19 @@ def test_every_character_is_accounted_for(name: str) -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"open": "<c>", "content": "kv-lines"}, r"fields.tool_calls.content: kv-lines"),
+    (
+        {"open": "<c>", "content": "kv-lines"},
+        r"function.arguments: expected .*: the lines' keys",
+    ),
+    (
+        {"open_pattern": r"<c (?P<name>\w+)>", "content": "kv-lines", "content_args": {"strip": False}},
+        r"content_args.strip: keys and values with the white space",
+    ),
+    (
+        {"open_pattern": r"<c (?P<name>\w+)>", "content": "kv-lines", "content_args": {"kv_sep": " "}},
+        r"content_args.kv_sep: no text that parts",
+    ),
+    ({"open": "<c>", "content": "int"}, r"fields.tool_calls.content: int"),
     ({"open_pattern": r"(?P<name>\w+)\("}, r"open_pattern: an opener that begins with no literal text"),
     ({"open_pattern": r"<c>(?<=x)(?P<name>\w+)"}, r"open_pattern: a look-behind"),
     ({"open_pattern": r"<(a)\1>(?P<name>\w+)"}, r"open_pattern: a back reference"),

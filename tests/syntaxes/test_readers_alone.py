@@ -9,6 +9,7 @@ import pytest
 
 from gateway_args import Limits, Tools, Why
 from gateway_args.syntaxes.framed import Framed
+from gateway_args.syntaxes.lines import Lines
 from gateway_args.syntaxes.objects import Json, PythonObjects
 from gateway_args.syntaxes.python_calls import Python
 from gateway_args.syntaxes.region import DONE, MARKER, WAIT, Call, Hot, Markers, Progress
@@ -109,6 +110,7 @@ class Page:
 SYNTAXES: dict[str, tuple[Syntax, str, Progress]] = {
     "json": (Json(), '{"name": "add", "arguments": {"a": [1, "x"]}}', DONE),
     "json list": (Json(shape="list"), '[{"name": "add", "arguments": {"a": [1, "x"]}}]', DONE),
+    "lines": (Lines(header=("{name}>",)), 'add>\na: [1, "x"]\n</call>', DONE),
     "framed": (Framed(header=("{name}|",)), 'add|{"a": [1, "x"]}', DONE),
     "python": (Python(), "[add(a=[1, 'x'])]", DONE),
     "python objects": (PythonObjects(), "[{'name': 'add', 'arguments': {'a': [1, 'x']}}]", DONE),
