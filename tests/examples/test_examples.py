@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -98,12 +98,12 @@ def hooked(handler: Any, model: str, chunks: list[Any]) -> list[Any]:
 
 
 def test_the_proxy_hook_turns_text_into_tool_calls() -> None:
-    import litellm_hook
+    from gateway_args.integrations.litellm import ToolCalls
 
     texts = [f"Hi.\n{CALL}"[at : at + 7] for at in range(0, len(CALL) + 4, 7)]
     usage = SimpleNamespace(choices=[], usage=1)
     engine = [chunk(None), *(chunk(text) for text in texts), chunk("", "stop"), usage]
-    handler = litellm_hook.ToolCalls({"my-qwen": "qwen3"}, make=dict)
+    handler = ToolCalls({"my-qwen": "qwen3"}, make=dict)
     *said, last = hooked(handler, "my-qwen", engine)
     assert last is usage
     answer = adapters.fold("chat", said)["choices"][0]
@@ -114,9 +114,9 @@ def test_the_proxy_hook_turns_text_into_tool_calls() -> None:
 
 
 def test_the_proxy_hook_keeps_choices_apart_ends_what_the_engine_left_open_and_passes_other_models() -> None:
-    import litellm_hook
+    from gateway_args.integrations.litellm import ToolCalls
 
-    handler = litellm_hook.ToolCalls(make=dict)
+    handler = ToolCalls(make=dict)
     engine = [chunk("One ", index=0), chunk("Two ", index=1), chunk(CALL, "stop", index=1), chunk("and", index=0)]
     answers = adapters.fold("chat", hooked(handler, "Qwen/Qwen3-8B", engine))["choices"]
     assert [(each["message"]["content"], each["finish_reason"]) for each in answers][1] == ("Two ", "tool_calls")
@@ -124,14 +124,51 @@ def test_the_proxy_hook_keeps_choices_apart_ends_what_the_engine_left_open_and_p
     assert hooked(handler, "nobody/knows-this", engine) == engine
 
 
-def test_the_proxy_hook_gives_a_real_proxy_its_own_chunks() -> None:
-    pytest.importorskip("litellm", reason="needs LiteLLM: pip install litellm")
-    sys.modules.pop("litellm_hook", None)
+def whole(content: str | None, finish: str = "stop", **fields: Any) -> SimpleNamespace:
+    message = SimpleNamespace(role="assistant", content=content, **fields)
+    choice = SimpleNamespace(index=0, message=message, finish_reason=finish)
+    return SimpleNamespace(id="chatcmpl-9", created=1, choices=[choice])
+
+
+def answered(handler: Any, model: str, response: Any) -> Any:
+    data = {"model": model, "tools": [TOOL]}
+    return asyncio.run(handler.async_post_call_success_hook(data, None, response))
+
+
+def test_the_proxy_hook_reads_whole_answers() -> None:
     import litellm_hook
 
-    assert isinstance(litellm_hook.handler, litellm_hook.Base)
-    said = hooked(litellm_hook.handler, "Qwen/Qwen3-8B", [chunk(CALL), chunk("", "stop")])
-    assert all(isinstance(each, litellm_hook.ModelResponseStream) for each in said)
+    answer = answered(litellm_hook.handler, "my-qwen", whole(f"<think>\nHm.\n</think>\n\nHi.\n{CALL}", audio=None))
+    (choice,) = answer.choices
+    assert choice.finish_reason == "tool_calls"
+    assert (choice.message.content, choice.message.reasoning_content, choice.message.audio) == ("Hi.", "Hm.", None)
+    (call,) = choice.message.tool_calls
+    assert call["function"] == {"name": "get_tide", "arguments": '{"port": "Cork"}'}
+    plain = whole(CALL)
+    assert answered(litellm_hook.handler, "nobody/knows-this", plain).choices[0].message.content == CALL
+    completion = SimpleNamespace(choices=[SimpleNamespace(text="a", finish_reason="stop")])
+    assert answered(litellm_hook.handler, "my-qwen", completion) is completion
+    assert answered(litellm_hook.handler, "my-qwen", whole(None, "length")).choices[0].finish_reason == "length"
+
+
+@pytest.mark.filterwarnings("ignore")  # LiteLLM's own
+def test_the_proxy_hook_gives_a_real_proxy_its_own_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it would ask the network for prices
+    pytest.importorskip("litellm", reason="needs LiteLLM: pip install litellm")
+    from litellm.types.utils import ModelResponse, ModelResponseStream  # type: ignore[import-not-found, unused-ignore]
+
+    import gateway_args.integrations.litellm as integration
+
+    integration = importlib.reload(integration)  # another test may have imported it without LiteLLM
+    handler = integration.ToolCalls()
+    assert isinstance(handler, integration.Base)
+    said = hooked(handler, "Qwen/Qwen3-8B", [chunk(CALL), chunk("", "stop")])
+    assert all(isinstance(each, ModelResponseStream) for each in said)
     (start,) = [call for each in said for call in each.choices[0].delta.tool_calls or [] if call.function.name]
     assert start.function.name == "get_tide"
     assert said[-1].choices[0].finish_reason == "tool_calls"
+    message = {"role": "assistant", "content": f"Hi.\n{CALL}"}
+    response = ModelResponse(choices=[{"index": 0, "message": message, "finish_reason": "stop"}])
+    (choice,) = answered(handler, "Qwen/Qwen3-8B", response).choices
+    assert (choice.message.content, choice.finish_reason) == ("Hi.", "tool_calls")
+    assert choice.message.tool_calls[0].function.arguments == '{"port": "Cork"}'
