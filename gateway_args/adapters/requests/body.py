@@ -74,18 +74,18 @@ class Body:
         found = self.value.get(key)
         return None if found is None else Body(self.kind, found, self.at(key))
 
-    def objects(self, key: str) -> Iterator[Body]:
-        """Each object of a list, with its path."""
-        for index, entry in enumerate(self.list(key)):
+    def objects(self, key: str, expected: str = "a list") -> Iterator[Body]:
+        """Each object of a list, with its path; `expected` says what else the API takes there."""
+        for index, entry in enumerate(self.list(key, expected)):
             yield Body(self.kind, entry, f"{self.at(key)}[{index}]")
 
-    def list(self, key: str) -> list[Any]:
-        return self._of(key, list) or []
+    def list(self, key: str, expected: str = "a list") -> list[Any]:
+        return self._of(key, list, expected) or []
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A text, or a list of texts."""
         found = self.value.get(key)
-        listed = [found] if isinstance(found, str) else self.list(key)
+        listed = [found] if isinstance(found, str) else self.list(key, "a string or a list of strings")
         for index, entry in enumerate(listed):
             if not isinstance(entry, str):
                 raise self.bad(f"{self.at(key)}[{index}]", f"expected a string, got {_word(entry)}")
@@ -107,10 +107,10 @@ class Body:
             if self.value.get(key):
                 raise self.bad(self.at(key), f"is not supported; {instead}")
 
-    def _of(self, key: str, kind: type[Any]) -> Any:
+    def _of(self, key: str, kind: type[Any], expected: str = "") -> Any:
         found = self.value.get(key)
         if found is not None and (not isinstance(found, kind) or (kind is int and isinstance(found, bool))):
-            raise self.bad(self.at(key), f"expected {_NAMES[kind]}, got {_word(found)}")
+            raise self.bad(self.at(key), f"expected {expected or _NAMES[kind]}, got {_word(found)}")
         return found
 
 

@@ -104,7 +104,7 @@ def _messages(body: Body) -> list[Message]:
     given = body.value.get("input")
     if isinstance(given, str):
         return [*found, {"role": "user", "content": given}]
-    for item in body.objects("input"):
+    for item in body.objects("input", "a string or a list of items"):
         _take(item, found)
     if not any(message["role"] != "system" for message in found) and not body.list("input"):
         raise body.bad("input", "expected a string or a list of items, got nothing")
