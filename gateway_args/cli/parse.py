@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -146,7 +147,7 @@ def fields_of(event: Event) -> Iterator[tuple[str, str]]:
     """The fields of an event that say something, as name and text."""
     for name, value in event_as_dict(event).items():
         if name != "kind" and value is not None and not (name == "tokens" and value == 0):
-            yield name, str(value) if name == "why" else repr(value)
+            yield name, str(value) if isinstance(value, StrEnum) else repr(value)
 
 
 def line_of(event: Event) -> str:
