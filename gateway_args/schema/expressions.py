@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, TypeAlias, TypeGuard, final
 
-from .kinds import Kinds, enumerated, named, narrow, widen
+from .kinds import JsonType, Kinds, Scalar, enumerated, named, narrow, widen
 from .references import Location, References
 
 MAX_NESTING: Final = 48  # combinators and references inside each other
@@ -73,6 +73,8 @@ ANYTHING: Final[Expression] = frozenset()
 ITEMS: Final = 0
 REST: Final = 1  # the properties that are not declared
 Step: TypeAlias = str | int
+# Members of an object that tell alternatives apart: key, JSON type and value of each.
+Tags: TypeAlias = frozenset[tuple[str, JsonType, Scalar]]
 # A subschema that a value has to meet too, None for one that says nothing, and how many steps lead there.
 _Edge: TypeAlias = tuple[Leaf | None, int]
 
@@ -81,12 +83,13 @@ _Edge: TypeAlias = tuple[Leaf | None, int]
 class Expressions:
     """One schema and all that is known of it, shared by the types in it."""
 
-    __slots__ = ("_found", "_leaves", "_nothing", "references")
+    __slots__ = ("_found", "_leaves", "_nothing", "_settled", "references")
 
     def __init__(self, schema: object) -> None:
         self.references = References(schema)
         self._leaves: dict[int, Leaf] = {}
         self._found: dict[tuple[Leaf, Step], Expression | None] = {}
+        self._settled: dict[tuple[Expression, Tags], Expression | None] = {}
         self._nothing = Leaf({}, self.references.root)  # the schema that admits no value
         self._nothing.kinds = {}
         self._nothing.height = 0
@@ -190,6 +193,41 @@ class Expressions:
             leaf.kinds = narrow(leaf.kinds, widen([self.kinds(part) for part in parts]))
         if leaf.schema.get("nullable") is True and leaf.kinds is not None:
             leaf.kinds = {**leaf.kinds, "null": None}
+
+    # ------------------------------------------------------------------------- what settles alternatives
+
+    def settle(self, expression: Expression, tags: Tags) -> Expression:
+        """What is left of its choices where an object has these members; all where no alternative admits them."""
+        found = self._settled.get((expression, tags))
+        if found is None:
+            if len(self._settled) >= MAX_TABLE:
+                self._settled.clear()
+            found = self._settled[expression, tags] = _all_of(self._settled_part(part, tags) for part in expression)
+        return ANYTHING if found is None else found
+
+    def _settled_part(self, part: Leaf | Choice, tags: Tags) -> Expression:
+        if isinstance(part, Choice):
+            return _any_of(self._left(part.alternatives, tags)) or ANYTHING
+        if not part.every and not part.choices:
+            return frozenset((part,))
+        leaf = Leaf(part.schema, part.location)
+        leaf.kinds, leaf.height = part.kinds, part.height
+        leaf.every = tuple(self.settle(each, tags) for each in part.every)
+        leaf.choices = tuple(self._left(parts, tags) for parts in part.choices)
+        return frozenset((leaf,))
+
+    def _left(self, alternatives: Iterable[Expression], tags: Tags) -> tuple[Expression, ...]:
+        every = tuple(alternatives)
+        left = [each for each in every if all(self._admits(each, *tag) for tag in tags)]
+        return tuple(self.settle(each, tags) for each in left) if left else every
+
+    def _admits(self, expression: Expression, key: str, kind: JsonType, value: Scalar) -> bool:
+        found = self.find(expression, key)
+        kinds = None if found is None else self.kinds(found)
+        if kinds is None:
+            return True
+        members = kinds.get(kind, frozenset())
+        return members is None or (kind, value) in members
 
     # ------------------------------------------------------------------------- what expressions say
 

@@ -9,6 +9,8 @@ from typing import Final, Literal, TypeAlias
 JsonType: TypeAlias = Literal["string", "integer", "number", "boolean", "null", "object", "array"]
 Scalar: TypeAlias = str | Decimal | bool | None
 
+SCALARS: Final[tuple[JsonType, ...]] = ("string", "integer", "number", "boolean", "null")
+
 # A scalar member with its type: 1, True and "1" are three members.
 Members: TypeAlias = frozenset[tuple[JsonType, Scalar]] | None
 # The types admitted, each with the members it is limited to (None: any value). None in place of it: untyped.

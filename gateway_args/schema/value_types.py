@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import final
 
-from .expressions import ITEMS, MAX_TABLE, REST, Expression, Expressions, Step, leaves_of
+from .expressions import ITEMS, MAX_TABLE, REST, Choice, Expression, Expressions, Step, Tags, leaves_of
 from .kinds import JsonType, Kinds, scalar
 
-__all__ = ["JsonType", "ValueType"]
+__all__ = ["JsonType", "Tags", "ValueType"]
 
 
 @final
@@ -86,6 +86,24 @@ class ValueType:
         """The type of a property, or None when the schema says nothing about that key."""
         return self._types.inside(self._expression, key if self.declares(key) else REST)
 
+    def tells(self, key: str) -> bool:
+        """Whether a property of this name may tell alternatives apart: the scalars that it admits are listed."""
+        if not any(isinstance(part, Choice) or part.choices or part.every for part in self._expression):
+            return False
+        found = self.property(key)
+        return found is not None and found._kinds is not None and any(found._kinds.values())
+
+    def tag(self, key: str, kind: JsonType, text: str) -> Tags:
+        """What a property with this scalar says of the object it is in: nothing, where no enumeration lists it."""
+        found = self.property(key)
+        if found is None or found._kinds is None or not found._kinds.get(kind) or not found.has_member(kind, text):
+            return frozenset()
+        return frozenset({(key, kind, scalar(kind, text))})
+
+    def settled(self, tags: Tags) -> ValueType:
+        """What is left of the type of an object that has these members."""
+        return self._types.settled(self._expression, tags) if tags else self
+
     def __repr__(self) -> str:
         return f"ValueType({'anything' if self._kinds is None else ' | '.join(self._kinds)})"
 
@@ -111,6 +129,9 @@ class _Types:
             self._inside.clear()
         self._inside[key] = type
         return type
+
+    def settled(self, expression: Expression, tags: Tags) -> ValueType:
+        return self._type(self.expressions.settle(expression, tags))
 
     def _type(self, expression: Expression) -> ValueType:
         found = self._types.get(expression)

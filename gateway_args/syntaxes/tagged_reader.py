@@ -17,7 +17,7 @@ from .region import BROKE, DONE, GO, MARKER, WAIT, Progress
 from .scanning import MORE, NO, PRIVATE, YES, Verdict, either, layout, literal, skip_space
 from .state import FLAG, TEXT, Kind, choice, optional, part
 from .values.json_value import JsonValue
-from .values.tag_value import HELD, JSON, REFUSED, TagValue, form_of, is_scalar, json_begins
+from .values.tag_value import HELD, JSON, LOOSE, MAYBE_NULL, REFUSED, TagValue, form_of, is_scalar, json_begins
 from .values.tag_value import TEXT as STRING
 
 if TYPE_CHECKING:
@@ -304,6 +304,8 @@ class TaggedReader(Reader):
         if self._type is not None:
             return STRING if self._type in syntax.text_types else JSON
         form = form_of(self._frames.schema(region))
+        if form in (STRING, MAYBE_NULL) and self._frames.tells(region):
+            return LOOSE  # short, and known before what it tells of is written
         return JSON if form == HELD and syntax.json_values else form
 
     # ---------------------------------------------------------------------------------- values
@@ -458,6 +460,7 @@ class TaggedReader(Reader):
         length = len(text)
         if not value.close(region, at - size, type, bound.syntax.python, depth, self._empty(type)):
             return BROKE
+        self._frames.tell(region, value.written)
         shift = len(region.text) - length  # the text may be put together anew
         at += shift
         end += shift

@@ -244,3 +244,64 @@ def test_a_reference_is_followed_by_pointer_anchor_and_id(reference: str) -> Non
         }
     ).property("x")
     assert repr(type) == "ValueType(integer)"
+
+
+TAGGED = {
+    "oneOf": [
+        {"properties": {"kind": {"const": "a"}, "on": {"const": True}, "x": {"type": "integer"}}},
+        {"properties": {"kind": {"const": "b"}, "on": {"const": False}, "x": {"type": "string"}}},
+        {"properties": {"kind": {"enum": ["a", 1]}, "x": {"type": "boolean"}}},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ([], {"integer", "string", "boolean"}),
+        ([("kind", "string", "a")], {"integer", "boolean"}),
+        ([("kind", "string", "b")], {"string"}),
+        ([("kind", "integer", "1")], {"boolean"}),
+        ([("kind", "integer", "1.0")], {"boolean"}),
+        ([("kind", "string", "1")], {"integer", "string", "boolean"}),  # no alternative lists it
+        ([("on", "boolean", "true")], {"integer", "boolean"}),
+        ([("kind", "string", "a"), ("on", "boolean", "false")], {"boolean"}),
+        ([("kind", "string", "b"), ("on", "boolean", "true")], {"integer", "string", "boolean"}),  # none is left
+    ],
+)
+def test_members_leave_the_alternatives_that_admit_them(told: list[tuple[str, Any, str]], left: set[str]) -> None:
+    type = ValueType(TAGGED)
+    tags = frozenset().union(*(type.tag(*member) for member in told))
+    found = type.settled(tags).property("x")
+    assert found is not None
+    assert {kind for kind in ("integer", "string", "boolean") if found.admits(kind)} == left
+
+
+def test_what_members_tell_keeps_the_work_linear_and_the_table_small() -> None:
+    """A tree of four tagged nodes, deeper and deeper: lines of the package run for a character stay the same."""
+    tools = Tools.of(
+        [{"name": "f", "input_schema": {"properties": {"e": {"$ref": "#/$defs/e"}}, "$defs": {"e": _tree()}}}]
+    )
+    costs = []
+    for depth in (4, 6, 8):
+        mark = "]<]minimax[>["
+        output = f'{mark}<tool_call>\n{mark}<invoke name="f">{mark}<e>{_written(depth, mark)}{mark}</e>{mark}</invoke>'
+        parser = Parser(formats.load("minimax_m3"), tools)
+        costs.append(lines_of(lambda parser=parser, output=output: parser.feed(output), HOME) / len(output))  # type: ignore[misc]
+    assert all(later < 1.2 * first for first, later in pairwise(costs)), costs
+
+
+def _tree() -> dict[str, Any]:
+    def node(op: str) -> dict[str, Any]:
+        sides = {side: {"$ref": "#/$defs/e"} for side in ("left", "right")}
+        return {"type": "object", "properties": {"op": {"const": op}, **sides}}
+
+    return {"oneOf": [*map(node, ("add", "sub", "mul", "div")), {"type": "number"}]}
+
+
+def _written(depth: int, mark: str) -> str:
+    if depth == 0:
+        return "1"
+    inner = _written(depth - 1, mark)
+    op = ("add", "sub", "mul", "div")[depth % 4]
+    return f"{mark}<op>{op}{mark}</op>{mark}<left>{inner}{mark}</left>{mark}<right>{inner}{mark}</right>"

@@ -75,7 +75,7 @@ class TagValue(State):
     False from a method: a limit was met, `region.why` and `region.pos` say which and where.
     """
 
-    __slots__ = ("_json", "_json_end", "_quoted", "_scalar", "_waiting", "form", "sender")
+    __slots__ = ("_json", "_json_end", "_quoted", "_scalar", "_waiting", "form", "sender", "written")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
         ("form", choice(TEXT, MAYBE_NULL, LOOSE, HELD, REFUSED, JSON)),
         ("sender", part(Sender)),
@@ -88,6 +88,7 @@ class TagValue(State):
     def __init__(self) -> None:
         self.form: str = TEXT
         self.sender = Sender(started=True)
+        self.written = ""  # the JSON of the value that was closed, where it was held
         self._quoted = False  # the opening quote is written
         self._scalar = False  # the value has no string in it
         self._json: Acceptor | None = None  # reads along in a list or an object, to know where strings are
@@ -97,6 +98,7 @@ class TagValue(State):
     def begin(self, form: str, scalar: bool = False) -> None:
         """The next value; `scalar`: no value of its type has a string in it."""
         self.form = form
+        self.written = ""
         self._quoted = False
         self._scalar = scalar
         self._json = None
@@ -215,6 +217,7 @@ class TagValue(State):
         if json is None:
             region.fail(Why.LIMIT)
             return False
+        self.written = json
         return self.send(region, json, end)
 
     @property
