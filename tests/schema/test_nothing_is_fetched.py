@@ -46,11 +46,14 @@ def schemas(address: str) -> list[dict[str, Any]]:
 def test_no_reference_is_fetched(number: int, server: tuple[str, list[str]]) -> None:
     address, asked = server
     schema = schemas(address)[number]
-    for made in (StreamDecoder, PartialStream):
-        with contextlib.suppress(ValueError):  # it cannot be compiled
-            stream = made(schema)
-            stream.feed('{"a": 1}')
-            stream.finish()
+    with contextlib.suppress(ValueError):  # it cannot be compiled
+        stream = StreamDecoder(schema)
+        stream.push('{"a": 1}')
+        stream.finish()
+    with contextlib.suppress(ValueError):
+        partial = PartialStream(schema)
+        partial.feed('{"a": 1}')
+        partial.finish()
     tools = Tools.of([{"type": "function", "function": {"name": "f", "parameters": schema}}])
     for name in ("qwen3_coder", "minimax_m3", "hermes"):
         grammar.lark(formats.load(name), tools, choice="required")
