@@ -8,6 +8,7 @@ counts from the next call on; what was loaded before stays what it was.
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -67,6 +68,14 @@ class Catalogue:
         return found
 
     @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """Names and aliases in one spelling: those that mean one table alone."""
+        tables: dict[str, set[str]] = {}
+        for name, table in (*self.aliases.items(), *((name, name) for name in self.files)):
+            tables.setdefault(_plain(name), set()).add(table)
+        return {name: found.pop() for name, found in tables.items() if len(found) == 1}
+
+    @cached_property
     def ids(self) -> ModelIds:
         return ModelIds({glob: table for table, entry in self._named.items() for glob in entry["models"]})
 
@@ -75,6 +84,8 @@ class Catalogue:
         found = self._loaded.get(name)
         if found is not None and (not found[1] or stamp(found[1]) == found[2]):
             return found[0]
+        if name not in self.files and name not in self.aliases and (table := self._spelled.get(_plain(name))):
+            return self.load(table)  # not kept: a name has any number of spellings
         path = self.file(name)
         watched = "" if path.parent == self._folders[0] else str(path)  # what ships does not change
         before = stamp(watched) if watched else None
@@ -84,7 +95,7 @@ class Catalogue:
 
     def file(self, name: str) -> Path:
         """The file of the table with that name or alias."""
-        path = self.files.get(name) or self.files.get(self.aliases.get(name, ""))
+        path = self.files.get(name) or self.files.get(self.aliases.get(name) or self._spelled.get(_plain(name), ""))
         if path is None:
             raise FormatError(f"{name}: no format of that name{self._hint(name)}")
         return path
@@ -188,6 +199,11 @@ def toml(path: str | Path) -> dict[str, Any]:
         raise FormatError(f"{name}: not UTF-8: byte {error.start}") from error
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _plain(name: str) -> str:
+    """A name without case, dashes, dots and underscores."""
+    return re.sub(r"[-_. ]", "", name[:256]).lower()
 
 
 def _tables(folder: Path) -> list[Path]:

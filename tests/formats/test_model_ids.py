@@ -116,3 +116,19 @@ PARSERS = """
 @pytest.mark.parametrize("name", PARSERS.split())
 def test_an_engines_name_for_a_parser_is_one_of_ours(name):
     assert formats.load(name).calls
+
+
+@pytest.mark.parametrize(
+    ("spelled", "table"), [("granite-4.2", "qwen3_coder"), ("MiniCPM_V", "qwen3_coder"), ("Qwen3-Coder", "qwen3_coder")]
+)
+def test_a_name_is_found_in_any_spelling(spelled: str, table: str) -> None:
+    assert formats.load(spelled) is formats.load(table)
+
+
+def test_a_spelling_that_means_two_tables_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("my-own", "my_own"):
+        (tmp_path / f"{name}.toml").write_bytes((LISTED.parents[2] / "fixtures" / "lines" / "lines.toml").read_bytes())
+    monkeypatch.setenv("GATEWAY_ARGS_FORMATS", str(tmp_path))
+    assert formats.load("my_own").name == "my_own"
+    with pytest.raises(FormatError, match="no format of that name"):
+        formats.load("myown")
