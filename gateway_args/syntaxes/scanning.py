@@ -82,23 +82,25 @@ class Words:
 
         With `final` no more text comes. Nothing found is (NO, len(text), len(text)).
         """
-        return self._verdict(text, (self._full if final else self._growing).search(text, start), final)
+        match = (self._full if final else self._growing).search(text, start)
+        if match is None:
+            return NO, len(text), len(text)
+        begin, end = match.span()
+        return (YES if final or end < len(text) or self._is_last(match.group()) else MORE), begin, end
 
     def at(self, text: str, start: int, final: bool) -> tuple[Verdict, int]:
         """Whether a word begins exactly at `start`, and where it ends."""
         if start >= len(text) or text[start] not in self._firsts:
             return NO, len(text)
-        verdict, _, end = self._verdict(text, (self._full if final else self._growing).match(text, start), final)
-        return verdict, end
-
-    def _verdict(self, text: str, match: re.Match[str] | None, final: bool) -> tuple[Verdict, int, int]:
+        match = (self._full if final else self._growing).match(text, start)
         if match is None:
-            return NO, len(text), len(text)
+            return NO, len(text)
         end = match.end()
-        if final or end < len(text):
-            return YES, match.start(), end
-        word = match.group()
-        return (YES if word in self.words and word not in self._longer else MORE), match.start(), end
+        return (YES if final or end < len(text) or self._is_last(match.group()) else MORE), end
+
+    def _is_last(self, word: str) -> bool:
+        """Whether this text, at the end of what has come, is a word that no longer one can follow from."""
+        return word in self.words and word not in self._longer
 
     @property
     def firsts(self) -> str:

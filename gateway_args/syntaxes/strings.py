@@ -60,6 +60,8 @@ def _written(region: Region, start: int, end: int) -> tuple[Progress, str]:
 
 
 def _json(written: str) -> str | None:
+    if "\\" not in written:
+        return written[1:-1]
     try:
         return str(json.loads(written, strict=False))  # a raw control character is content
     except ValueError:
