@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..events import Why
 from .base import BoundSyntax, Reader, Syntax
-from .pattern import Match, Pattern, first_match
+from .pattern import Match, Pattern, first_match, unnamed
 from .region import DONE, GO, WAIT, Progress
 from .scanning import MORE, NO, SPACE, YES, Verdict, layout, literal, skip_space
 from .state import FLAG, TEXT, Kind, choice, optional, part
@@ -41,12 +41,7 @@ class Framed(Syntax):
     """The function's name where the request says it: the whole text is its arguments, with no header."""
 
     def check(self) -> tuple[str, str] | None:
-        if not self.header and not self.name:
-            return "header", "missing; where the function's name stands"
-        for n, pattern in enumerate(self.header):
-            if "{name}" not in pattern and "{declared}" not in pattern:
-                return f"header[{n}]", "without {name} or {declared} no call is read"
-        return None
+        return None if self.name and not self.header else unnamed(self.header)
 
     def bind(self, spell: Callable[[str], str]) -> BoundSyntax:
         return BoundFramed(self, spell)

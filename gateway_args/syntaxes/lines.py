@@ -13,7 +13,7 @@ from ..events import Why
 from ..strict_json.literals import json_string
 from .base import BoundSyntax, Reader, Syntax
 from .frames import Frames
-from .pattern import Match, Pattern, first_match
+from .pattern import Match, Pattern, first_match, unnamed
 from .region import BROKE, DONE, GO, MARKER, WAIT, Progress
 from .scanning import MORE, NO, SPACE, YES, Verdict, Words, layout, literal, skip_space
 from .state import FLAG, TEXT, Kind, choice, optional, part
@@ -49,11 +49,8 @@ class Lines(Syntax):
     """Values are written as Python's literals (`None`, `True`)."""
 
     def check(self) -> tuple[str, str] | None:
-        if not self.header:
-            return "header", "missing; where the function's name stands"
-        for n, pattern in enumerate(self.header):
-            if "{name}" not in pattern and "{declared}" not in pattern:
-                return f"header[{n}]", "without {name} or {declared} no call is read"
+        if (missing := unnamed(self.header)) is not None:
+            return missing
         if not self.separator.strip(SPACE):
             return "separator", "missing, or white space alone: what stands between a key and its value"
         if not self.line:

@@ -68,6 +68,16 @@ class _Step:
         self.quoted: Final = literal.startswith('"')
 
 
+def unnamed(headers: tuple[str, ...]) -> tuple[str, str] | None:
+    """What is wrong with a syntax's header patterns, as (key, problem), or None."""
+    if not headers:
+        return "header", "missing; where the function's name stands"
+    for n, pattern in enumerate(headers):
+        if "{name}" not in pattern and "{declared}" not in pattern:
+            return f"header[{n}]", "without {name} or {declared} no call is read"
+    return None
+
+
 class Pattern:
     """One pattern, compiled for a stream that spells markers with `spell`."""
 

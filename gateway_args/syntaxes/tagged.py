@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from .base import BoundSyntax, Reader, Syntax
-from .pattern import Closer, Match, Pattern, first_match, tag_problem
+from .pattern import Closer, Match, Pattern, first_match, tag_problem, unnamed
 from .scanning import MORE, NO, YES, Verdict, Words, either, layout, literal
 from .tagged_reader import TaggedReader
 
@@ -67,11 +67,8 @@ class Tagged(Syntax):
     """Texts that only the format's own tags hold: one that begins none of them breaks the call, in a value too."""
 
     def check(self) -> tuple[str, str] | None:
-        if not self.header:
-            return "header", "missing; where the function's name stands"
-        for n, pattern in enumerate(self.header):
-            if "{name}" not in pattern and "{declared}" not in pattern:
-                return f"header[{n}]", "without {name} or {declared} no call is read"
+        if (missing := unnamed(self.header)) is not None:
+            return missing
         if self.empty and "{name}" not in self.empty:
             return "empty", "without {name} no call is read"
         if not self.parameter:
