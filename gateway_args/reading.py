@@ -64,6 +64,16 @@ class Call:
     def add(self, fragment: str) -> None:
         self._arguments.add(fragment)
 
+    def as_dict(self) -> dict[str, object]:
+        """The call in the shape that `gateway-args batch` writes."""
+        names = ("index", "id", "name", "declared", "arguments", "complete")
+        return {name: getattr(self, name) for name in names}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Call) and self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"Call({self.index}, {self.id!r}, {self.name!r}, {self.arguments!r}, complete={self.complete})"
 
@@ -161,17 +171,7 @@ class Reading:
         return {
             "content": self.content,
             "reasoning": self.reasoning,
-            "calls": [
-                {
-                    "index": call.index,
-                    "id": call.id,
-                    "name": call.name,
-                    "declared": call.declared,
-                    "arguments": call.arguments,
-                    "complete": call.complete,
-                }
-                for call in self.calls
-            ],
+            "calls": [call.as_dict() for call in self.calls],
             "dropped": [{"text": aside.text, "why": str(aside.why)} for aside in self.dropped],
             "malformed": [{"text": aside.text, "why": str(aside.why)} for aside in self.malformed],
             "finish": None

@@ -338,3 +338,12 @@ def test_ids_of_nine_letters_and_digits_know_the_call_and_its_function() -> None
 
     assert len({*ids("[TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]f[ARGS]{}"), *ids("[TOOL_CALLS]g[ARGS]{}")}) == 3
     assert all(len(id) == 9 and id.isalnum() for id in ids("[TOOL_CALLS]f[ARGS]{}"))
+
+
+def test_calls_that_say_the_same_are_equal_however_their_arguments_came():
+    output = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    hermes = formats.load("hermes")
+    whole, single = (read(hermes, pieces, finish="stop").calls[0] for pieces in ([output], list(output)))
+    assert whole == single
+    assert whole != read(hermes, [output.replace("1", "2")], finish="stop").calls[0]
+    assert whole.as_dict()["arguments"] == '{"a": 1}'
