@@ -26,6 +26,7 @@ QWEN = formats.load("qwen3")
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"port": {"type": "string"}}, "required": ["port"]}
 TIDE: Any = {"type": "function", "name": "get_tide"}
 NOON: Any = {"type": "text", "text": "noon"}
+THOUGHT: Any = {"type": "thinking", "thinking": "a", "signature": "b"}
 ASK: list[Any] = [{"role": "user", "content": "When is high water?"}]
 
 
@@ -267,6 +268,45 @@ def test_a_chat_template_gets_arguments_as_objects_and_no_role_that_it_does_not_
     assert list(request.messages) == messages
 
 
+def test_a_chat_conversation_is_one_that_templates_take() -> None:
+    client = [
+        {"role": "user", "content": [{"type": "text", "text": "When"}, {"type": "text", "text": "?"}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "refusal", "refusal": "No."}],
+            "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "patch", "input": 'a "b"'}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": [{"type": "text", "text": "Done."}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "This?"}, {"type": "image_url", "image_url": {"url": "u"}}],
+        },
+    ]
+    call = {"id": "c", "type": "function", "function": {"name": "patch", "arguments": {"input": 'a "b"'}}}
+    assert adapters.request("chat", body("chat", messages=client)).template()["messages"] == [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "No.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "Done."},
+        client[3],
+    ]
+
+
+def test_a_messages_conversation_may_hold_a_system_turn() -> None:
+    turn = {"role": "system", "content": [{"type": "text", "text": "Be brief."}]}
+    request = adapters.request("messages", body("messages", messages=[*ASK, turn]))
+    assert request.messages == (*ASK, {"role": "system", "content": "Be brief."})
+
+
+def test_all_thoughts_of_a_responses_turn_are_kept() -> None:
+    def thought(text: str) -> dict[str, Any]:
+        return {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": text}]}
+
+    said = {"role": "assistant", "content": "x"}
+    items = [{"role": "user", "content": "q"}, thought("A"), thought("B"), said, thought("C")]
+    request = adapters.request("responses", body("responses", input=items))
+    assert request.messages[1:] == ({"role": "assistant", "content": "x", "reasoning_content": "A\nB\nC"},)
+
+
 # ---------------------------------------------------------------------------------------------- tool choice
 
 ALL = ("get_tide", "open_door")
@@ -292,6 +332,14 @@ ONE = ToolChoice("named", "get_tide")
             "responses",
             {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "get_tide"}]},
             ToolChoice("required", None, ("get_tide",)),
+            True,
+        ),
+        (
+            "responses",
+            {"type": "allowed_tools", "mode": "auto", "tools": [
+                {"type": "web_search_2025_08_26"}, {"type": "mcp", "server_label": "d"}, TIDE,
+            ]},
+            ToolChoice("auto", None, ("get_tide",)),
             True,
         ),
         ("messages", {"type": "none"}, NONE, True),
@@ -349,6 +397,38 @@ def test_a_required_call_is_a_list_whose_schema_only_the_tools_satisfy(kind: ada
         ([], False),
     ):
         assert jsonschema_rs.is_valid(schema, value) is valid
+
+
+@each_kind
+def test_a_required_call_keeps_the_definitions_of_each_tool_apart(kind: adapters.Kind) -> None:
+    import jsonschema_rs
+
+    def pointing(name: str, type: str) -> dict[str, Any]:
+        declared = tool(kind, name)
+        outer = declared["function"] if kind == "chat" else declared
+        outer["input_schema" if kind == "messages" else "parameters"] = {
+            "type": "object",
+            "properties": {"at": {"$ref": "#/$defs/Place"}, "in": {"$ref": "#"}, "default": {"$ref": "#/$defs/Place"}},
+            "additionalProperties": False,
+            "$defs": {"Place": {"type": type, "examples": [{"$ref": "#/none"}]}},
+        }
+        return declared
+
+    said = {"type": "any"} if kind == "messages" else "required"
+    tools = [pointing("get_tide", "string"), tool(kind, "plain"), pointing("open_door", "integer")]
+    request = adapters.request(kind, body(kind, tools=tools, tool_choice=said), model_format=QWEN)
+    assert request.constraint is not None
+    schema = dict(request.constraint.schema or {})
+    for name, parameters, valid in (
+        ("get_tide", {"at": "Cork", "in": {"at": "Cobh"}, "default": "x"}, True),
+        ("get_tide", {"at": 1}, False),
+        ("get_tide", {"in": {"at": 1}}, False),
+        ("get_tide", {"default": 1}, False),
+        ("open_door", {"at": 1, "in": {"at": 2}}, True),
+        ("open_door", {"at": "Cork"}, False),
+        ("plain", {"port": "Cork"}, True),
+    ):
+        assert jsonschema_rs.is_valid(schema, [{"name": name, "parameters": parameters}]) is valid
 
 
 @pytest.mark.parametrize(
@@ -420,6 +500,12 @@ def test_a_prefill_is_read_as_the_models_own_and_said_once() -> None:
         assert call["function"] == {"name": "get_tide", "arguments": '{"port": "Cork"}'}
 
 
+def test_an_empty_last_turn_of_messages_leaves_the_answer_to_begin() -> None:
+    request = adapters.request("messages", body("messages", messages=[*ASK, {"role": "assistant", "content": ""}]))
+    assert request.prefill == ""
+    assert request.template() == {"messages": ASK, "add_generation_prompt": True}
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "param"),
     [
@@ -434,6 +520,34 @@ def test_a_prefill_is_read_as_the_models_own_and_said_once() -> None:
                 ]
             },
             "messages[1]",
+        ),
+        ("messages", {"messages": [*ASK, {"role": "assistant", "content": [THOUGHT]}]}, "messages[1]"),
+        (
+            "messages",
+            {
+                "messages": [*ASK, {"role": "assistant", "content": "Sure"}],
+                "tools": [tool("messages")],
+                "tool_choice": {"type": "any"},
+            },
+            "messages[1]",
+        ),
+        (
+            "messages",
+            {
+                "messages": [*ASK, {"role": "assistant", "content": "{"}],
+                "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+            },
+            "messages[1]",
+        ),
+        (
+            "chat",
+            {
+                "messages": [*ASK, {"role": "assistant", "content": "Sure"}],
+                "continue_final_message": True,
+                "tools": [tool("chat")],
+                "tool_choice": "required",
+            },
+            "continue_final_message",
         ),
     ],
 )
@@ -456,6 +570,37 @@ BAD: list[tuple[Any, dict[str, Any], str, str]] = [
     (("chat", "messages"), {"messages": "hi"}, "messages", "messages: expected a list, got 'hi'"),
     (("chat", "messages"), {"messages": ["hi"]}, "messages[0]", "messages[0]: expected an object, got 'hi'"),
     (("chat",), {"messages": [{"role": "robot"}]}, "messages[0].role", "messages[0].role: expected one of developer"),
+    (
+        ("chat",),
+        {"messages": [{"role": "user", "content": 5}]},
+        "messages[0].content",
+        "messages[0].content: expected a",
+    ),
+    (
+        ("chat",),
+        {"messages": [{"role": "assistant", "tool_calls": [{"id": "c"}]}]},
+        "messages[0].tool_calls[0].function",
+        "messages[0].tool_calls[0].function: expected an object, got nothing",
+    ),
+    (
+        ("chat",),
+        {"messages": [{"role": "assistant", "function_call": {"name": "a", "arguments": ""}}]},
+        "messages[0].function_call",
+        "messages[0].function_call: is not supported; use tool_calls",
+    ),
+    (
+        ("responses",),
+        {"tool_choice": {"type": "allowed_tools", "mode": "required", "tools": []}, "tools": [tool("responses")]},
+        "tool_choice",
+        "tool_choice: a tool call is wanted, but no function is among the allowed tools",
+    ),
+    (("responses",), {"prompt": {"id": "p"}}, "prompt", "prompt: is not supported; this server keeps no responses"),
+    (
+        ("responses",),
+        {"tool_choice": {"type": "programmatic_tool_calling"}},
+        "tool_choice.type",
+        "tool_choice.type: 'programmatic_tool_calling' cannot be forced; expected function, custom or allowed_tools",
+    ),
     (("chat",), {"n": 0}, "n", "n: expected an integer of 1 to 128, got 0"),
     (("chat",), {"n": True}, "n", "n: expected an integer, got true"),
     (("chat",), {"max_tokens": -1}, "max_tokens", "max_tokens: expected an integer of at least 1, got -1"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .common import SAMPLING, Calling, allowed, calling, schema_of
+from .common import SAMPLING, Calling, allowed, calling, custom_call, free_to_continue, schema_of
 from .values import Constraint, Message, Request, ToolChoice
 
 if TYPE_CHECKING:
     from ...formats import Format
     from .body import Body
 
-_ROLES = ("developer", "system", "user", "assistant", "tool", "function")
+_ROLES = ("developer", "system", "user", "assistant", "tool")
 
 
 def read(body: Body, model_format: Format | None) -> Request:
@@ -27,6 +27,7 @@ def read(body: Body, model_format: Format | None) -> Request:
         if body.flag("add_generation_prompt"):
             raise body.bad("continue_final_message", "cannot be set together with add_generation_prompt")
         prefill = _last_words(body, messages)
+        free_to_continue(body, called, "continue_final_message")
     options = body.object("stream_options")
     effort = body.text("reasoning_effort")
     return Request(
@@ -105,10 +106,45 @@ def _messages(body: Body) -> list[Message]:
     for message in body.objects("messages"):
         if message.one_of("role", _ROLES) is None:
             raise message.bad(message.at("role"), f"expected one of {', '.join(_ROLES)}, got nothing")
-        found.append(dict(message.value))
+        message.refuse({"function_call": "use tool_calls", "audio": "send its text as content"})
+        taken = dict(message.value)
+        if "content" in message:
+            taken["content"] = _content(message)
+        if "tool_calls" in message:
+            taken["tool_calls"] = [_called(call) for call in message.objects("tool_calls")]
+        found.append(taken)
     if not found:
         raise body.bad("messages", "expected at least one message")
     return found
+
+
+def _content(message: Body) -> Any:
+    """A text, or its parts as the client wrote them; parts of text alone are one text."""
+    given = message.value["content"]
+    if isinstance(given, str):
+        return given
+    texts: list[str] = []
+    parts: list[dict[str, Any]] = []
+    for part in message.objects("content"):
+        kind = part.needed("type")
+        if kind in ("text", "refusal"):
+            texts.append(part.text(kind) or "")
+            parts.append({"type": "text", "text": texts[-1]})
+        else:
+            parts.append(dict(part.value))
+    return parts if len(parts) > len(texts) else "".join(texts)
+
+
+def _called(call: Body) -> dict[str, Any]:
+    """An earlier call; one of a custom tool as the call of a function that it is to the model."""
+    custom = call.object("custom")
+    if custom is not None:
+        return custom_call(call.needed("id"), custom.needed("name"), custom.text("input") or "")
+    function = call.object("function")
+    if function is None:
+        raise call.bad(call.at("function"), "expected an object, got nothing")
+    function.needed("name")
+    return dict(call.value)
 
 
 def _last_words(body: Body, messages: tuple[Message, ...]) -> str:
@@ -122,8 +158,6 @@ def _last_words(body: Body, messages: tuple[Message, ...]) -> str:
     content = last.get("content")
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content):
-        return "".join(str(part.get("text", "")) for part in content)
     raise body.bad(f"{path}.content", "expected text, which the output continues")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,9 @@ SAMPLING: Final = (
     "repetition_penalty",
     "logit_bias",
 )
+# Keywords of JSON Schema that hold schemas by name, and those that hold data.
+_MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_DATA: Final = ("const", "enum", "default", "examples")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ def calling(
         return Calling(Tools.of([]), choice, model, model, output, ())
     if choice.allowed is not None:
         tools = tools.only(choice.allowed)
+        if choice.mode == "required" and not tools.names:
+            raise body.bad(path, "a tool call is wanted, but no function is among the allowed tools")
     shown = tuple(_shown(tool) for tool in tools)
     match choice.mode:
         case "named":
@@ -97,16 +103,53 @@ def _shown(tool: Tool) -> dict[str, Any]:
 
 def _list_of_calls(tools: Tools) -> dict[str, Any]:
     """The schema of the list of calls that `formats.required` reads."""
-    calls = [
-        {
+    calls: list[dict[str, Any]] = []
+    definitions: dict[str, Any] = {}
+    for number, tool in enumerate(tools):
+        parameters: Any = dict(tool.parameters) or {"type": "object"}
+        key = f"tool_{number}"
+        moved = _moved(parameters, f"#/$defs/{key}")
+        if moved != parameters:  # it refers to its own definitions, so it becomes one
+            definitions[key], parameters = moved, {"$ref": f"#/$defs/{key}"}
+        call = {
             "type": "object",
-            "properties": {"name": {"const": tool.name}, "parameters": dict(tool.parameters) or {"type": "object"}},
+            "properties": {"name": {"const": tool.name}, "parameters": parameters},
             "required": ["name", "parameters"],
             "additionalProperties": False,
         }
-        for tool in tools
-    ]
-    return {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
+        calls.append(call)
+    listed = {"type": "array", "minItems": 1, "items": {"anyOf": calls}}
+    return {**listed, "$defs": definitions} if definitions else listed
+
+
+def _moved(schema: Any, to: str) -> Any:
+    """A schema that stands at the pointer `to` of another document: what it refers to in its own moves with it."""
+    if not isinstance(schema, dict) or "$id" in schema:  # references below an `$id` are its own wherever it stands
+        return schema
+    moved: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "$ref" and isinstance(value, str) and (value == "#" or value.startswith("#/")):
+            moved[key] = to + value[1:]
+        elif key in _MAPS and isinstance(value, dict):
+            moved[key] = {name: _moved(inner, to) for name, inner in value.items()}
+        elif key in _DATA:
+            moved[key] = value
+        else:
+            moved[key] = [_moved(inner, to) for inner in value] if isinstance(value, list) else _moved(value, to)
+    return moved
+
+
+def free_to_continue(body: Body, called: Calling, path: str) -> None:
+    """Refuse to continue a text where the output has to be a document of its own."""
+    if called.constraint is not None:
+        other = "a tool_choice that forces a call" if called.constraint.source == "tool_choice" else "structured output"
+        raise body.bad(path, f"a text that the output continues cannot be combined with {other}")
+
+
+def custom_call(id: str, name: str, text: str) -> dict[str, Any]:
+    """An earlier call of a tool that takes free text, as the call of a function that it is to the model."""
+    arguments = json.dumps({"input": text}, ensure_ascii=False)
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def schema_of(body: Body, key: str) -> Mapping[str, Any]:

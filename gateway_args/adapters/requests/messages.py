@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .common import SAMPLING, Calling, calling, schema_of
+from .common import SAMPLING, Calling, calling, free_to_continue, schema_of
 from .values import Constraint, Message, Request, ToolChoice
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ def read(body: Body, model_format: Format | None) -> Request:
     called: Calling = calling(body, body.tools(), choice, model_format, _output(body, output))
     messages = _messages(body)
     thinking, budget = _thinking(body)
+    prefill = _prefill(body, messages)
+    if prefill:
+        free_to_continue(body, called, f"messages[{len(body.list('messages')) - 1}]")
     return Request(
         kind="messages",
         model=model,
@@ -35,7 +38,7 @@ def read(body: Body, model_format: Format | None) -> Request:
         format=called.format,
         model_format=called.model_format,
         parallel=parallel,
-        prefill=_prefill(body, messages),
+        prefill=prefill,
         stops=body.texts("stop_sequences"),
         max_tokens=max_tokens,
         effort=output.text("effort") if output is not None else None,
@@ -87,9 +90,11 @@ def _messages(body: Body) -> list[Message]:
         found.append({"role": "system", "content": system})
     size = len(found)
     for message in body.objects("messages"):
-        role = message.one_of("role", ("user", "assistant"))
+        role = message.one_of("role", ("user", "assistant", "system"))
         if role == "assistant":
             found.append(_assistant(message))
+        elif role == "system":
+            found.append({"role": "system", "content": _content(message, "content", ())})
         else:
             found += _asked(message)
     if len(found) == size:
@@ -171,11 +176,15 @@ def _image(block: Body) -> str:
 
 
 def _prefill(body: Body, messages: list[Message]) -> str:
-    """The text of the assistant's last turn, when the conversation ends with one."""
+    """The text of the assistant's last turn, when the conversation ends with one; an empty turn is taken out."""
     last = messages[-1]
     if last["role"] != "assistant":
         return ""
+    path = f"messages[{len(body.list('messages')) - 1}]"
     if "tool_calls" in last:
-        at = len(body.list("messages")) - 1
-        raise body.bad(f"messages[{at}]", "ends with a tool_use block; expected a user's turn with its tool_result")
+        raise body.bad(path, "ends with a tool_use block; expected a user's turn with its tool_result")
+    if not last["content"]:
+        if "reasoning_content" in last:
+            raise body.bad(path, "ends with a thinking block; expected text, which the output continues")
+        messages.pop()
     return str(last["content"])

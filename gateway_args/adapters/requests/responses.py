@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .common import SAMPLING, Calling, allowed, calling, schema_of
+from .common import SAMPLING, Calling, allowed, calling, custom_call, schema_of
 from .values import Constraint, Message, Request, ToolChoice
 
 if TYPE_CHECKING:
@@ -15,16 +15,19 @@ _ECHO = (
     "instructions", "metadata", "max_output_tokens", "previous_response_id", "reasoning", "service_tier", "store",
     "temperature", "text", "tool_choice", "tools", "top_p", "truncation", "user",
 )  # fmt: skip
-_HOSTED = (
-    "file_search", "web_search", "web_search_preview", "web_search_preview_2025_03_11", "computer", "computer_use",
-    "computer_use_preview", "code_interpreter", "image_generation", "mcp", "shell", "apply_patch",
-)  # fmt: skip
 
 
 def read(body: Body, model_format: Format | None) -> Request:
     """What this body asks for."""
     send_all = "this server keeps no responses: send the whole input"
-    body.refuse({"previous_response_id": send_all, "conversation": send_all, "background": "ask for a stream"})
+    body.refuse(
+        {
+            "previous_response_id": send_all,
+            "conversation": send_all,
+            "background": "ask for a stream",
+            "prompt": send_all,
+        }
+    )
     model = body.needed("model")
     tools = body.tools()
     called: Calling = calling(body, tools, _choice(body), model_format, _output(body))
@@ -66,14 +69,15 @@ def _choice(body: Body) -> ToolChoice:
                 return ToolChoice()
     choice = body.object("tool_choice")
     assert choice is not None
-    kind = choice.one_of("type", ("function", "custom", "allowed_tools", *_HOSTED))
+    kind = choice.needed("type")
     if kind == "allowed_tools":
         required = choice.one_of("mode", ("auto", "required")) == "required"
-        names = tuple(_name(tool) for tool in choice.objects("tools") if tool.text("type") not in _HOSTED)
+        listed = choice.objects("tools")  # with tools that the provider runs, which the model here does not have
+        names = tuple(_name(tool) for tool in listed if tool.text("type") in (None, "function", "custom", "namespace"))
         return allowed(ToolChoice(), names, required)
     if kind in ("function", "custom"):
         return ToolChoice("named", _name(choice))
-    raise choice.bad(choice.at("type"), f"{kind or 'nothing'} cannot be forced: no tool of this server runs it")
+    raise choice.bad(choice.at("type"), f"{kind!r} cannot be forced; expected function, custom or allowed_tools")
 
 
 def _name(tool: Body) -> str:
@@ -123,20 +127,21 @@ def _take(item: Body, found: list[Message]) -> None:
             else:
                 found.append({"role": role or "user", "content": content})
         case "function_call" | "custom_tool_call":
-            custom = kind == "custom_tool_call"
-            arguments = _dumped({"input": item.text("input") or ""}) if custom else item.text("arguments") or ""
-            call = {
-                "id": item.needed("call_id"),
-                "type": "function",
-                "function": {"name": _name(item), "arguments": arguments},
-            }
+            id, name = item.needed("call_id"), _name(item)
+            if kind == "custom_tool_call":
+                call = custom_call(id, name, item.text("input") or "")
+            else:
+                function = {"name": name, "arguments": item.text("arguments") or ""}
+                call = {"id": id, "type": "function", "function": function}
             _assistant(found).setdefault("tool_calls", []).append(call)
         case "function_call_output" | "custom_tool_call_output":
             found.append({"role": "tool", "tool_call_id": item.needed("call_id"), "content": _content(item, "output")})
         case "reasoning":
             texts = [part.text("text") or "" for key in ("content", "summary") for part in item.objects(key)]
             if texts:
-                _assistant(found, new=True)["reasoning_content"] = texts[0] if len(texts) == 1 else "\n".join(texts)
+                turn = _assistant(found, new=True)
+                before = [turn["reasoning_content"]] if "reasoning_content" in turn else []
+                turn["reasoning_content"] = "\n".join([*before, *texts])
         case None:
             raise item.bad(item.at("type"), "expected the type of an item, got nothing")
         case _:
@@ -173,9 +178,3 @@ def _content(item: Body, key: str) -> Any:
     if all(part["type"] == "text" for part in parts):
         return "".join(part["text"] for part in parts)
     return parts
-
-
-def _dumped(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
