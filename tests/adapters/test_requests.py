@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anthropic
-import httpx
 import httpx2
 import openai
 import pytest
@@ -54,21 +53,14 @@ def clients(
 ) -> Iterator[tuple[openai.OpenAI, anthropic.Anthropic]]:
     """The real clients before a server that answers a path and a body with a status and a body."""
 
-    def one(request: httpx.Request) -> httpx.Response:
-        status, said = answer(request.url.path, request.content)
-        return httpx.Response(status, json=said)
-
-    def two(request: httpx2.Request) -> httpx2.Response:
+    def answered(request: httpx2.Request) -> httpx2.Response:
         status, said = answer(request.url.path, request.content)
         return httpx2.Response(status, json=said)
 
-    with (
-        httpx.Client(transport=httpx.MockTransport(one)) as first,
-        httpx2.Client(transport=httpx2.MockTransport(two)) as second,
-    ):
+    with httpx2.Client(transport=httpx2.MockTransport(answered)) as http:
         yield (
-            openai.OpenAI(api_key="none", base_url="http://test/v1", http_client=first, max_retries=0),
-            anthropic.Anthropic(api_key="none", base_url="http://test", http_client=second, max_retries=0),
+            openai.OpenAI(api_key="none", base_url="http://test/v1", http_client=http, max_retries=0),
+            anthropic.Anthropic(api_key="none", base_url="http://test", http_client=http, max_retries=0),
         )
 
 
