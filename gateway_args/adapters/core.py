@@ -9,6 +9,8 @@
 - ids: the caller's own (`call_ids`) as they are, every other one made for this response (`ids`);
 - the tokens spent, and the log probabilities of content.
 
+`Choice` holds the state of all this, moves it (`snapshot`, `restore`) and names what an adapter has to say.
+
 Malformed text: by default (`"auto"`) what comes before the first call started is content (a region that held no call:
 the model's own words, which a client has to see), and what comes after is never content: it is listed in the field
 `malformed` of the last chunk. `unterminated` text, the beginning of a call that the end of the output cut, is never
@@ -23,10 +25,8 @@ has no word for (`cancelled`, an engine's own) is spelled as that API spells a c
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from ..decoder.calls import CallOutcome
 from ..decoder.outcomes import Refused
@@ -45,10 +45,11 @@ from ..events import (
     ReasoningStart,
     Why,
 )
-from . import around, ids, record, state
+from . import ids
+from .choice import Choice
 from .escapes import split
 from .framing import frames
-from .values import Call, Chunk, Envelope, Logprob, Options, Usage, checked
+from .values import Call, Chunk, Logprob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,49 +59,8 @@ StreamEvent = Event | CallOutcome
 """What a parser says, or a guard."""
 
 
-class Stream(ABC):
+class Stream(Choice):
     """The fold of one choice's events. `chunks` and `frames` say the same, as objects and as bytes to send."""
-
-    KIND: ClassVar[str]
-    CALL_PREFIX: ClassVar[str] = "call_"
-    WAITS: ClassVar[bool] = True  # whether the last chunk carries the usage, and so waits for it
-    # What `snapshot` carries: attributes that are JSON values. Adapters add their own.
-    STATE: ClassVar[Mapping[str, state.Check]] = {
-        "_opened": state.boolean,
-        "_finished": state.boolean,
-        "_started": state.boolean,
-        "_shown": state.count,
-        "_tokens": state.count,
-        "_reasoning_tokens": state.count_or_none,
-        "_after_malformed": state.boolean,
-        "_pending": state.texts,
-        "_logprobs": state.objects,
-        "_reason": state.text_or_none,
-        "_verdicts": state.verdicts,
-        "_around": around.is_state,
-        "_record": record.is_state,
-    }
-
-    def __init__(self, envelope: Envelope, options: Options | None = None, *, choice: int = 0) -> None:
-        self.options = checked(envelope, options)
-        self.envelope = envelope
-        self.choice = choice
-        self._out: list[Chunk] = []
-        self._opened = False
-        self._finished = False
-        self._started = False
-        self._shown = 0
-        self._tokens = 0
-        self._reasoning_tokens: int | None = None
-        self._record = record.Record()
-        self._after_malformed = False
-        self._pending: list[str] = []
-        self._around = around.Around()
-        self._queue: deque[Event] = deque()  # what came behind a call that waits for its outcome
-        self._verdicts: dict[str, Chunk | None] = {}  # outcomes of calls in there: None, or the refusal
-        self._logprobs: list[Chunk] = []
-        self._reason: str | None = None  # the finish reason, while the last chunk waits for `end`
-        self._call: Call | None = None
 
     def chunks(self, events: Iterable[StreamEvent] = (), *, logprobs: Sequence[Logprob] = ()) -> list[Chunk]:
         """The chunks that these events cause; the first time also those that open the stream, events or not.
@@ -212,78 +172,6 @@ class Stream(ABC):
             case _:
                 raise TypeError(f"expected an event, got {event!r:.80}: pass what one feed or finish returned")
         self._after_malformed = type(event) is Malformed
-
-    @property
-    def finished(self) -> bool:
-        return self._finished
-
-    def usage(self) -> Usage:
-        """What was spent: the caller's numbers, else the events' (0 completion tokens when neither knows them)."""
-        given = self.envelope.usage
-        return Usage(
-            given.prompt_tokens,
-            given.cached_tokens,
-            self._tokens if given.completion_tokens is None else given.completion_tokens,
-            self._reasoning_tokens if given.reasoning_tokens is None else given.reasoning_tokens,
-        )
-
-    def snapshot(self) -> bytes:
-        """The state between two events, without pickle; the envelope and the options are not in it.
-
-        It is small in Chat and Messages; a Responses stream ends with all that it said, so it carries that.
-        """
-        values = {name: getattr(self, name) for name in self.STATE}
-        values |= {name: value.save() for name, value in values.items() if hasattr(value, "save")}
-        return state.save(self.KIND, self.choice, values, self._call, self._queue)
-
-    @classmethod
-    def restore(cls, data: bytes, envelope: Envelope, options: Options | None = None) -> Self:
-        """The stream that `snapshot` was taken of; the envelope and the options are to be those it had.
-
-        `LifecycleError`: bytes that are no snapshot of a stream of this API.
-        """
-        choice, values, call, queue = state.load(data, cls.KIND, cls.STATE)
-        stream = cls(envelope, options, choice=choice)
-        for name, value in values.items():
-            there = getattr(stream, name)
-            if hasattr(there, "load"):
-                there.load(value)
-            else:
-                setattr(stream, name, value)
-        stream._call = call
-        stream._queue.extend(queue)
-        return stream
-
-    # What an adapter says. Each appends to `self._out`.
-
-    @abstractmethod
-    def _open(self) -> None: ...
-
-    @abstractmethod
-    def _text(self, text: str, logprobs: list[Chunk]) -> None: ...
-
-    @abstractmethod
-    def _reasoning(self, text: str) -> None: ...
-
-    @abstractmethod
-    def _reasoning_over(self) -> None: ...
-
-    @abstractmethod
-    def _start(self, call: Call) -> None: ...
-
-    @abstractmethod
-    def _fragment(self, call: Call, fragment: str) -> None: ...
-
-    def _escapes(self, fragment: str) -> str:
-        """A fragment with escapes in it, as the API takes it."""
-        return fragment
-
-    @abstractmethod
-    def _end(self, call: Call, whole: bool) -> bool:
-        """Close the call; whether the client has a whole call of it."""
-
-    @abstractmethod
-    def _close(self, reason: str, extension: Chunk) -> None: ...
 
     # Calls.
 

@@ -1,8 +1,8 @@
 """The objects that engines send, each read into steps: one function an endpoint's shape.
 
-Read from the engines' own servers: vLLM's, SGLang's and TensorRT-LLM's OpenAI protocol modules, SGLang's `/generate`,
-llama.cpp's server README and Triton's `generate_stream`. A field that is missing or of another type than these send is
-as if it were not there, unless the text itself is meant: then the object is a fault of shape.
+Each function names the engine's own file that it was read from, by its path in that engine's repository. A field that
+is missing or of another type than these send is as if it were not there, unless the text itself is meant: then the
+object is a fault of shape.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ _TAIL: Final = 64
 
 
 def openai_completions(body: Object, memory: Memory) -> Iterator[Step]:
-    """`/v1/completions`, streamed or whole."""
+    """`/v1/completions`, streamed or whole.
+
+    Sources: `CompletionResponseStreamChoice` in vLLM's `vllm/entrypoints/openai/protocol.py` (`token_ids`,
+    `stop_reason`), SGLang's `python/sglang/srt/entrypoints/openai/protocol.py` (`matched_stop`) and TensorRT-LLM's
+    `tensorrt_llm/serve/openai_protocol.py` (`token_ids`, `prompt_token_ids` beside the choices).
+    """
     for choice in _choices(body):
         yield Step(
             choice=_index(choice),
@@ -62,7 +67,11 @@ def openai_completions(body: Object, memory: Memory) -> Iterator[Step]:
 
 
 def openai_chat(body: Object, memory: Memory) -> Iterator[Step]:
-    """`/v1/chat/completions`, streamed or whole."""
+    """`/v1/chat/completions`, streamed or whole.
+
+    Sources: the same protocol modules as for text completions; reasoning is `reasoning_content` or `reasoning` there,
+    by version.
+    """
     for choice in _choices(body):
         delta = choice.get("delta", choice.get("message"))
         if not isinstance(delta, Mapping):
@@ -88,6 +97,8 @@ def sglang_generate(body: Object, memory: Memory) -> Iterator[Step]:
 
     Which of the two it is, the ids tell: cumulative ones are as many as the completion's tokens. Without ids the text
     of the second event decides: it begins with the first's, or it does not.
+
+    Source: `python/sglang/srt/managers/tokenizer_manager.py` (`meta_info`, `output_ids`).
     """
     meta = body.get("meta_info")
     if not isinstance(meta, Mapping):
@@ -133,7 +144,10 @@ def sglang_generate(body: Object, memory: Memory) -> Iterator[Step]:
 
 
 def llama_completion(body: Object, memory: Memory) -> Iterator[Step]:
-    """llama.cpp's `/completion`, streamed or whole; its last event alone has `stop: true`."""
+    """llama.cpp's `/completion`, streamed or whole; its last event alone has `stop: true`.
+
+    Source: `tools/server/README.md`, the section on `POST /completion`.
+    """
     if "content" not in body and "prompt_progress" in body:
         return
     text = _text(body, "content")
@@ -165,7 +179,11 @@ def llama_completion(body: Object, memory: Memory) -> Iterator[Step]:
 
 
 def triton_generate(body: Object, memory: Memory) -> Iterator[Step]:
-    """Triton's `generate_stream` for TensorRT-LLM: text alone, or text and a finish reason where it is asked for."""
+    """Triton's `generate_stream` for TensorRT-LLM: text alone, or text and a finish reason where it is asked for.
+
+    Source: `text_output` in tensorrtllm_backend's `all_models/inflight_batcher_llm/ensemble/config.pbtxt`. The text is
+    read as new text: the BLS model's `accumulate_tokens`, with which it sends the whole text each time, has to be off.
+    """
     text = body.get("text_output")
     if isinstance(text, list) and all(isinstance(part, str) for part in text):
         text = "".join(text)
@@ -199,7 +217,11 @@ def shape_of(body: Object) -> tuple[str, Shape] | None:
 
 
 def error_of(body: Object) -> tuple[str, int | None] | None:
-    """The message and status of an engine's error, in the shapes that engines have for it."""
+    """The message and status of an engine's error, in the shapes that engines have for it.
+
+    Sources: `ErrorResponse` in the protocol modules (an object "error", the fields beside it or under it); llama.cpp's
+    README on errors (`{"error": {"code", "message", "type"}}`).
+    """
     told = body.get("error")
     if told is None and body.get("object") == "error":
         told = body
