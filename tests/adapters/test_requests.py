@@ -603,6 +603,12 @@ BAD: list[tuple[Any, dict[str, Any], str, str]] = [
     (("responses",), {"input": ...}, "input", "input: expected a string or a list of items, got nothing"),
     (("responses",), {"input": [{"type": "x"}]}, "input[0].type", "input[0].type: 'x' items are not supported"),
     (("responses",), {"previous_response_id": "r"}, "previous_response_id", "previous_response_id: is not supported"),
+    (
+        ("messages",),
+        {"messages": [{"role": "assistant", "content": ""}]},
+        "messages",
+        "messages: expected at least one message",
+    ),
     (("messages",), {"max_tokens": ...}, "max_tokens", "max_tokens: expected an integer of at least 1, got nothing"),
     (("messages",), {"tool_choice": {"type": "any"}}, "tool_choice", "tool_choice: a tool call is wanted, but"),
     (("messages",), {"tool_choice": "auto"}, "tool_choice", "tool_choice: expected an object, got 'auto'"),

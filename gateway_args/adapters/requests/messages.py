@@ -186,5 +186,7 @@ def _prefill(body: Body, messages: list[Message]) -> str:
     if not last["content"]:
         if "reasoning_content" in last:
             raise body.bad(path, "ends with a thinking block; expected text, which the output continues")
+        if not any(message["role"] != "system" for message in messages[:-1]):
+            raise body.bad("messages", "expected at least one message")
         messages.pop()
     return str(last["content"])
