@@ -191,7 +191,7 @@ def triton_generate(body: Object, memory: Memory) -> Iterator[Step]:
         raise ShapeError("text_output: expected a string")
     finish = body.get("finish_reason")
     yield Step(
-        choice=body["sequence_index"] if isinstance(body.get("sequence_index"), int) else 0,
+        choice=_index(body, "sequence_index"),
         text=text,
         tokens=_ids(body.get("output_ids")),
         finish=finish if isinstance(finish, str) and finish not in ("", "not_finished") else None,
@@ -246,11 +246,11 @@ def _choices(body: Object) -> list[Object]:
     return choices
 
 
-def _index(body: Object) -> int:
-    index = body.get("index", 0)
+def _index(body: Object, key: str = "index") -> int:
+    index = body.get(key, 0)
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < MAX_CHOICES:
         return index
-    raise ShapeError(f"index: expected an integer of 0 to {MAX_CHOICES - 1}")
+    raise ShapeError(f"{key}: expected an integer of 0 to {MAX_CHOICES - 1}")
 
 
 def _text(body: Object, key: str) -> str:
