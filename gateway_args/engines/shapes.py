@@ -247,7 +247,9 @@ def _choices(body: Object) -> list[Object]:
 
 
 def _index(body: Object, key: str = "index") -> int:
-    index = body.get(key, 0)
+    index = body.get(key)
+    if index is None:
+        return 0
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < MAX_CHOICES:
         return index
     raise ShapeError(f"{key}: expected an integer of 0 to {MAX_CHOICES - 1}")

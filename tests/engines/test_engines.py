@@ -260,6 +260,22 @@ def test_a_bad_event_is_a_fault_with_its_line_and_the_next_is_read(line: bytes, 
     assert (fault.kind, fault.line) == (kind, 4 if kind is FaultKind.NOT_JSON else 3)
 
 
+@pytest.mark.parametrize(
+    ("engine", "body"),
+    [
+        ("trtllm", {"text_output": "a", "sequence_index": -1}),
+        ("trtllm", {"text_output": "a", "sequence_index": True}),
+        ("trtllm", {"text_output": "a", "sequence_index": 1 << 40}),
+        ("sglang", {"text": "a", "meta_info": {}, "index": -1}),
+        ("llama.cpp", {"content": "a", "stop": False, "index": -1}),
+    ],
+)
+def test_no_engine_names_a_choice_that_cannot_be(engine: str, body: dict[str, Any]) -> None:
+    (fault,) = engines.native(engine).feed(b"data: " + json.dumps(body).encode() + b"\n\n")
+    assert isinstance(fault, Fault)
+    assert (fault.kind, "expected an integer of 0 to 1023" in fault.message) == (FaultKind.SHAPE, True)
+
+
 def test_data_over_several_lines_and_comments() -> None:
     document = json.dumps(text_chunk("a", "stop"), indent=1).split("\n")
     stream = ": ping\nevent: x\nid: 1\n" + "".join(f"data: {line}\n" for line in document) + "\n"
