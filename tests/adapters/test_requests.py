@@ -289,6 +289,24 @@ def test_a_messages_conversation_may_hold_a_system_turn() -> None:
     assert request.messages == (*ASK, {"role": "system", "content": "Be brief."})
 
 
+def test_an_answer_is_a_turn_of_the_next_request_and_its_thought_stands_there_once() -> None:
+    tools = [{"type": "custom", "name": "patch"}, {"type": "namespace", "name": "crm", "tools": [tool("responses")]}]
+    first = adapters.request("responses", body("responses", tools=tools, reasoning={"summary": "auto"}))
+    calls = ('{"name": "patch", "arguments": {"input": "x"}}', '{"name": "crm__get_tide", "arguments": {"port": "y"}}')
+    output = "<think>\nA\n</think>\n\nHi" + "".join(f"\n<tool_call>\n{call}\n</tool_call>" for call in calls)
+    parser = first.parser()
+    events = parser.feed(output) + parser.finish("stop")
+    answer = adapters.whole("responses", events, first.envelope("r", 0), first.options())
+    (turn,) = adapters.request("responses", body("responses", tools=tools, input=answer["output"])).template()[
+        "messages"
+    ]
+    assert (turn["reasoning_content"], turn["content"]) == ("A", "Hi")
+    assert [call["function"] for call in turn["tool_calls"]] == [
+        {"name": "patch", "arguments": {"input": "x"}},
+        {"name": "crm__get_tide", "arguments": {"port": "y"}},
+    ]
+
+
 def test_all_thoughts_of_a_responses_turn_are_kept() -> None:
     def thought(text: str) -> dict[str, Any]:
         return {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": text}]}

@@ -137,7 +137,8 @@ def _take(item: Body, found: list[Message]) -> None:
         case "function_call_output" | "custom_tool_call_output":
             found.append({"role": "tool", "tool_call_id": item.needed("call_id"), "content": _content(item, "output")})
         case "reasoning":
-            texts = [part.text("text") or "" for key in ("content", "summary") for part in item.objects(key)]
+            key = "content" if item.list("content") else "summary"  # a summary tells the same again
+            texts = [part.text("text") or "" for part in item.objects(key)]
             if texts:
                 turn = _assistant(found, new=True)
                 before = [turn["reasoning_content"]] if "reasoning_content" in turn else []
