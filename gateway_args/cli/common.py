@@ -72,7 +72,12 @@ def tools_in(path: str) -> Tools:
 def tools_value(path: str) -> object:
     """The tools in a JSON file as they stand there."""
     value = parse_json(read_text(path), path)
-    return value.get("tools", []) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    if "tools" not in value:
+        keys = ", ".join(repr(key[:32]) for key in [*value][:4]) or "nothing"
+        raise UsageError(f"{path}: expected a list of tools, or a request with `tools`; this object has {keys}")
+    return [] if value["tools"] is None else value["tools"]
 
 
 def tools_of(value: object, where: str) -> Tools:

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..formats.table import Format
-from ..tools import Tools
+from ..tools import Tool, Tools
 from .calls import Calls, GrammarError
 from .flow import Request, tree_of
-from .nodes import Tree, shortest
+from .nodes import NOTHING, Tree, shortest
+from .well_formed import well_formed
 
 __all__ = ["GrammarError", "LarkGrammar", "StructuralTag", "TokenConstraint", "lark", "structural_tag", "suppress"]
 
@@ -165,8 +166,13 @@ def _tree(format: Format, tools: Tools, choice: str, parallel: bool, reasoning: 
         raise GrammarError("choice: a call is required and there is no tool")
     if reasoning == "open" and "reasoning" not in format.states:
         raise GrammarError(f"{format.name}: reasoning is 'open', but the format has no thoughts")
+    schemas = {tool.name: well_formed(tool.parameters, tool.name) for tool in tools}
+    tools = Tools({tool.name: Tool(tool.name, schemas[tool.name][0]) for tool in tools})
     calls = Calls(format, tools)
     request = Request(choice == "auto", parallel, reasoning != "none", reasoning == "open")
     root = tree_of(format, calls, request)
+    if root == NOTHING:
+        raise GrammarError(f"{format.name}: no call of these tools can be written")
     values = calls.values
-    return Tree(root, values.rules, tuple(values.unenforced), tuple(values.narrowed))
+    unenforced = [*(note for _, notes in schemas.values() for note in notes), *values.unenforced]
+    return Tree(root, values.rules, tuple(unenforced), tuple(values.narrowed))

@@ -18,9 +18,10 @@ from ..syntaxes.pattern import Pattern as HeaderPattern
 from ..syntaxes.pattern import first_match
 from ..syntaxes.python_calls import Python
 from ..syntaxes.tagged import Tagged
+from .elements import ElementValues
 from .nodes import EMPTY, SPACE, Free, Json, Literal, Node, Pattern, choice, optional, separated, sequence, shortest
 from .nodes import Sequence as SequenceNode
-from .values import GEMMA, PYTHON, ElementValues, LiteralValues, Values
+from .values import GEMMA, PYTHON, LiteralValues, Values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -164,7 +165,7 @@ class Calls:
     def _arguments(self, tool: Tool) -> Json:
         """The arguments object as JSON by the tool's schema."""
         if tool.name not in self._schemas:
-            self._schemas[tool.name] = Json(_object(tool.parameters), tool.name)
+            self._schemas[tool.name] = Json({"type": "object", **tool.parameters}, tool.name)
         return self._schemas[tool.name]
 
     def _json(self, syntax: JsonSyntax, many: bool) -> Iterator[Node]:
@@ -251,19 +252,15 @@ class Calls:
 
     def _tagged(self, syntax: Tagged, tool: Tool, state: State | None) -> Node:
         excludes = self._tag_excludes(syntax, state)
-        schema = _object(tool.parameters)
-        properties: Mapping[str, Any] = schema.get("properties", {})
-        required = schema.get("required", [])
-        self.values.closed(schema, tool.name)
+        schema = self.values.object(tool.parameters, tool.name)
         if syntax.nested:
             elements = ElementValues(self.values, syntax.parameter[0], syntax.value_close, excludes)
             return sequence(SPACE, self._headers(syntax.header, tool.name), elements.members(schema, tool.name))
         parameters = []
-        for key in properties:
-            where = f"{tool.name}.{key}"
-            value = self.values.resolved(properties[key], schema)
-            one = self._parameter(syntax, key, value, schema, where, excludes)
-            parameters.append(one if key in required else optional(one))
+        for key, one, required in self.values.members(schema, tool.name):
+            value = self.values.resolved(one, schema)
+            parameter = self._parameter(syntax, key, value, schema, f"{tool.name}.{key}", excludes)
+            parameters.append(parameter if required else optional(parameter))
         return sequence(SPACE, self._headers(syntax.header, tool.name), *parameters)
 
     def _tag_excludes(self, syntax: Tagged, state: State | None) -> tuple[str, ...]:
@@ -291,6 +288,8 @@ class Calls:
         name = _entities(key) if syntax.entities else key
         close = syntax.value_close.replace("{name}", key)
         types = self.values.types(value)
+        if not types:
+            return choice(())  # no value fits
         text = "string" in types
         ways: list[Node] = []
         for pattern in syntax.parameter:
@@ -311,12 +310,11 @@ class Calls:
 
     def _lines(self, syntax: Lines, tool: Tool, state: State | None) -> Node:
         """A line for each parameter; a list or an object, in which JSON may break lines, has no line."""
-        schema = _object(tool.parameters)
-        self.values.closed(schema, tool.name)
+        schema = self.values.object(tool.parameters, tool.name)
         line, space = Literal(syntax.line), Pattern(r"[ \t]{0,16}")
         excludes = shortest([syntax.line, *self._tag_excludes(Tagged(), state)])
         found: list[Node] = []
-        for key, one in schema.get("properties", {}).items():
+        for key, one, required in self.values.members(schema, tool.name):
             where = f"{tool.name}.{key}"
             value = self.values.resolved(one, schema)
             types = self.values.types(value)
@@ -327,7 +325,7 @@ class Calls:
             else:
                 inner = sequence(Json(self.values.rooted(value, schema), where), space, line)
             whole = sequence(Literal(key + syntax.separator), space, inner)
-            found.append(whole if key in schema.get("required", []) else optional(whole))
+            found.append(whole if required else optional(whole))
         return sequence(SPACE, self._headers(syntax.header, tool.name), space, optional(line), *found)
 
     def _type_word(self, syntax: Tagged, types: frozenset[str], as_text: bool) -> Node:
@@ -348,7 +346,7 @@ class Calls:
             word = choice(map(Literal, plain))
             around = Literal("" if syntax.inline else syntax.around)
             return sequence(choice([word, sequence(around, word, around)]), Literal(close))
-        self.values.text_bounds(value, where)
+        self.values.free_text(value, where)
         if syntax.quotes:
             opener, closer = syntax.quotes
             quoted = sequence(Literal(opener), Free((closer,), closer), Literal(close))
@@ -379,8 +377,7 @@ class Calls:
         calls = []
         for tool in self._tools:
             self._named(_PYTHON_NAME, tool.name)
-            schema = _object(tool.parameters)
-            self.values.closed(schema, tool.name)
+            schema = self.values.object(tool.parameters, tool.name)
             given = LiteralValues(self.values, PYTHON).members(schema, schema, tool.name, "", "=")
             calls.append(
                 sequence(
@@ -400,7 +397,7 @@ class Calls:
                 yield from (sequence(SPACE, call) for call in calls)
 
     def _python_object(self, syntax: PythonObjects, tool: Tool) -> Node:
-        schema = _object(tool.parameters)
+        schema = self.values.object(tool.parameters, tool.name)
         literal = LiteralValues(self.values, PYTHON)
         key = literal.text(syntax.name[0])
         name = literal.text(tool.name)
@@ -425,15 +422,9 @@ class Calls:
 
     def _gemma(self, syntax: Gemma, tool: Tool) -> Node:
         self._named(_GEMMA_NAME, tool.name)
-        schema = _object(tool.parameters)
-        self.values.closed(schema, tool.name)
+        schema = self.values.object(tool.parameters, tool.name)
         literal = LiteralValues(self.values, GEMMA._replace(delimiter=syntax.delimiter, typed=syntax.typed))
         return sequence(SPACE, Literal(f"{syntax.prefix}{tool.name}"), literal.top(schema, tool.name))
-
-
-def _object(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an arguments object, which it says it is."""
-    return {"type": "object", **schema} if "$ref" not in schema else dict(schema)
 
 
 def _close_up(way: Node) -> Node:

@@ -178,7 +178,7 @@ def star(item: Node) -> Node:
 
 def repeated(item: Node, least: int, most: int | None) -> Node:
     """So many of these."""
-    if most == 0:
+    if most == 0 or (item == NOTHING and not least):
         return EMPTY
     return item if least == most == 1 else Repeat(item, least, most)
 

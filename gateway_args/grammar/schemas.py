@@ -1,7 +1,8 @@
-"""Which of a JSON Schema's keywords a target keeps, and the schema without the others."""
+"""Which of a JSON Schema's keywords a target keeps, the schema without the others, and two schemas as one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,7 @@ _ONE: Final = (
     "contains",
     "propertyNames",
 )
-_NOTES: Final = frozenset(
+NOTES: Final = frozenset(
     (
         *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id"),
         *("$comment", "id", "example", "strict", "$anchor", "contentMediaType", "contentEncoding"),
@@ -24,6 +25,28 @@ _NOTES: Final = frozenset(
     )
 )
 """Keywords that say nothing about which values are valid."""
+BEARS_ON: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern", "format"), frozenset(("string",))),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), frozenset(("number", "integer"))
+    ),
+    **dict.fromkeys(
+        (
+            *("items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"),
+            *("minContains", "maxContains", "unevaluatedItems"),
+        ),
+        frozenset(("array",)),
+    ),
+    **dict.fromkeys(
+        (
+            *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+            *("minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies"),
+            "unevaluatedProperties",
+        ),
+        frozenset(("object",)),
+    ),
+}
+"""The keywords that say something of values of these types alone."""
 _COMMON: Final = frozenset(
     (
         *("type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems"),
@@ -45,6 +68,9 @@ class Target(NamedTuple):
     """It takes objects and arrays for closed where a schema leaves that open, so the schema is told."""
     compact: bool = False
     """It takes a listed object or array in its compact spelling alone, so the schema lists what is in it."""
+    plain: bool = False
+    """It takes no part that is true or false, no class of Unicode in a pattern, and reads a keyword only where the type
+    that it bears on is named and no reference stands beside it."""
 
 
 LLGUIDANCE: Final = Target(_COMMON | {"patternProperties", "multipleOf"}, _FORMATS)
@@ -53,6 +79,7 @@ XGRAMMAR: Final = Target(
     _FORMATS | {"uri-reference", "uri-template", "json-pointer", "relative-json-pointer"},
     closed=True,
     compact=True,
+    plain=True,
 )
 
 
@@ -62,7 +89,7 @@ XGRAMMAR_EXCLUDING: Final = XGRAMMAR._replace(keywords=XGRAMMAR.keywords - {"min
 
 def pointed(root: Mapping[str, Any], pointer: object) -> object:
     """What a JSON Pointer in a `$ref` names inside the root schema; None for nothing."""
-    if not isinstance(pointer, str) or not pointer.startswith("#"):
+    if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
         return None
     at: object = root
     for step in pointer[1:].split("/")[1:]:
@@ -74,6 +101,27 @@ def pointed(root: Mapping[str, Any], pointer: object) -> object:
         else:
             return None
     return at
+
+
+def _is_its_own_part(root: Mapping[str, Any], pointer: str) -> bool:
+    """Whether what the pointer names is one of its own alternatives or conditions: that part says nothing."""
+    seen: set[str] = set()
+    todo = [pointer]
+    while todo:
+        schema = pointed(root, todo.pop())
+        parts = [schema]
+        while parts:
+            part = parts.pop()
+            if not isinstance(part, Mapping):
+                continue
+            parts += [one for key in ("anyOf", "oneOf", "allOf") for one in part.get(key, ())]
+            onward = part.get("$ref")
+            if onward == pointer:
+                return True
+            if isinstance(onward, str) and onward not in seen:
+                seen.add(onward)
+                todo.append(onward)
+    return False
 
 
 def enforced(schema: Mapping[str, Any], where: str, target: Target) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -90,27 +138,28 @@ def _kept(
     if target.compact and isinstance(listed, list) and any(isinstance(value, list | Mapping) for value in listed):
         found["anyOf"] = [_spaced(value) for value in listed]
         schema = {key: value for key, value in schema.items() if key not in ("const", "enum", "type", "anyOf")}
+    unread = _unread(schema) if target.plain else frozenset()
     for key, value in schema.items():
-        if key in _NOTES or key.startswith("x-"):
+        if key in NOTES or key.startswith("x-"):
             continue
-        beyond = (
-            (key == "allOf" and target.closed and isinstance(value, list) and len(value) > 1)
-            or (key == "patternProperties" and isinstance(value, Mapping) and len(value) > 1)  # unless no key fits two
-            or (key == "format" and value not in target.formats)
-            or (key == "$ref" and pointed(root, value) is None)
-        )
-        if key not in target.keywords or beyond:
+        if key not in target.keywords or key in unread or _is_beyond(key, value, schema, root, target):
             left[f"{where}: {key}"] = None
-            continue
-        if key in _MAPS and isinstance(value, Mapping):
-            found[key] = {name: _part(part, f"{where}.{name}", target, left, root) for name, part in value.items()}
+        elif key in _MAPS and isinstance(value, Mapping):
+            parts = {name: _part(part, f"{where}.{name}", target, left, root) for name, part in value.items()}
+            if target.plain and False in parts.values():
+                parts = {name: part for name, part in parts.items() if part is not False}
+                if schema.get("additionalProperties") is not False:
+                    left[f"{where}: {key}"] = None
+            found[key] = parts
         elif key in _LISTS and isinstance(value, list):
-            found[key] = [_part(part, where, target, left, root) for part in value]
+            ways = [_part(part, where, target, left, root) for part in value]
+            found[key] = [{} if part is True else part for part in ways if part is not False] if target.plain else ways
             if key == "oneOf":  # as anyOf: that no second one matches is not enforced
                 found["anyOf"] = found.pop("oneOf")
                 left[f"{where}: oneOf"] = None
         elif key in _ONE:
-            found[key] = _part(value, f"{where}[]" if key == "items" else where, target, left, root)
+            named = {"type": "string", **value} if key == "propertyNames" and isinstance(value, Mapping) else value
+            found[key] = _part(named, f"{where}[]" if key == "items" else where, target, left, root)
         else:
             found[key] = value
     if "patternProperties" in schema and "patternProperties" not in found:
@@ -122,6 +171,38 @@ def _kept(
         if "array" in kinds or "prefixItems" in found:
             found.setdefault("items", True)
     return found
+
+
+def _is_beyond(key: str, value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], target: Target) -> bool:
+    """Whether the target has the keyword and not what this schema says with it."""
+    match key:
+        case "allOf":
+            return target.closed and len(value) > 1
+        case "patternProperties":
+            return len(value) > 1  # unless no key fits two
+        case "prefixItems":
+            return target.plain and False in value
+        case "required":
+            return target.plain and not {*value} <= {*schema.get("properties", ())}
+        case "format":
+            return value not in target.formats
+        case "pattern":
+            return target.plain and re.search(r"\\[pP]\{", value) is not None
+        case "$ref":
+            return pointed(root, value) in (None, False) or _is_its_own_part(root, value)
+    return False
+
+
+def _unread(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The keywords of a schema that xgrammar passes over."""
+    if "$ref" in schema:
+        return frozenset(key for key in schema if key not in ("$ref", "$defs", "definitions"))
+    if schema.keys() & {"type", "const", "enum"}:
+        return frozenset()
+    told = frozenset(
+        ("object",) if "properties" in schema else ("array",) if schema.keys() & {"items", "prefixItems"} else ()
+    )
+    return frozenset(key for key in schema if not BEARS_ON.get(key, told) <= told)
 
 
 def _spaced(value: Any) -> dict[str, Any]:
@@ -137,3 +218,36 @@ def _spaced(value: Any) -> dict[str, Any]:
 
 def _part(schema: Any, where: str, target: Target, left: dict[str, None], root: Mapping[str, Any]) -> Any:
     return _kept(schema, where, target, left, root) if isinstance(schema, Mapping) else schema
+
+
+def merge(one: dict[str, Any], other: Mapping[str, Any]) -> bool:
+    """Puts what the other says into `one`; False where the two are more than one schema can say."""
+    exact = not any(
+        side.get("additionalProperties", True) is not True and {*against.get("properties", ())} - {*side["properties"]}
+        for side, against in ((one, other), (other, one))
+        if "properties" in side
+    )
+    for key, said in other.items():
+        mine = one.get(key, said)
+        if key in ("properties", "$defs", "definitions"):
+            exact = exact and all(mine[name] == part for name, part in said.items() if name in mine)
+            one[key] = {**mine, **said}
+        elif key == "required":
+            one[key] = [*dict.fromkeys([*mine, *said])]
+        elif key == "type":
+            kinds = types_of(mine) & types_of(said)
+            one[key] = sorted(kinds) or said
+            exact = exact and bool(kinds)
+        elif key == "enum":
+            both = [value for value in said if value in mine]
+            one[key] = both or said
+            exact = exact and bool(both)
+        else:
+            exact = exact and (mine == said or key in NOTES)
+            one[key] = said
+    return exact
+
+
+def types_of(said: str | list[str]) -> set[str]:
+    kinds = {said} if isinstance(said, str) else {*said}
+    return kinds | {"integer"} if "number" in kinds else kinds

@@ -1,4 +1,4 @@
-"""Values that are no JSON, as trees by their schema: Python's literals, Gemma's, and elements inside elements.
+"""Values that are no JSON, as trees by their schema: Python's literals and Gemma's.
 
 The targets know JSON Schema for JSON alone, so for the other languages this is written out here: types, `enum`,
 `const`, `properties`, `required`, `items`, their bounds, unions, `$ref`. What is not said is noted: `unenforced` where
@@ -9,6 +9,7 @@ order; others are left out, since no grammar can keep a model from giving one tw
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -19,7 +20,6 @@ from .nodes import (
     SPACE,
     Choice,
     Free,
-    Json,
     Literal,
     Node,
     Pattern,
@@ -31,21 +31,19 @@ from .nodes import (
     separated,
     sequence,
 )
-from .schemas import pointed
+from .schemas import BEARS_ON, NOTES, merge, pointed
+from .schemas import types_of as _types_of
 
 Schema = Mapping[str, Any]
 
 INTEGER: Final = Pattern("-?(0|[1-9][0-9]{0,60})")
 NUMBER: Final = Pattern(r"-?(0|[1-9][0-9]{0,60})(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,2})?")
 _TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
-_TEXT_KEYS: Final = ("minLength", "maxLength", "pattern", "format")
-_NUMBER_KEYS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_OTHER_KEYS: Final = (
-    *("not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties", "maxProperties"),
-    *("dependentRequired", "dependentSchemas", "dependencies", "contains", "uniqueItems", "prefixItems"),
-    *("unevaluatedProperties", "unevaluatedItems", "minContains", "maxContains"),
-)
+_NAMES: Final = frozenset(("$defs", "definitions", "$ref"))
+_LISTED: Final = frozenset(("type", "enum", "const"))
+_MEMBERS: Final = frozenset(("type", "properties", "additionalProperties"))
 _DEEP: Final = 24
+_NOTHING_ELSE: Final[Schema] = {}
 
 
 class Values:
@@ -56,19 +54,31 @@ class Values:
         self.unenforced: dict[str, None] = {}
         self.narrowed: dict[str, None] = {}
 
-    def closed(self, schema: Schema, where: str) -> None:
-        """Notes that an object's undeclared properties are left out, where its schema lets them in."""
+    def unsaid(self, schema: Schema, kept: frozenset[str], types: Iterable[str], where: str) -> None:
+        """Notes the keywords that a tree of these types says nothing of: all that bear on them but `kept`."""
+        for key in schema:
+            bears = key not in BEARS_ON or not BEARS_ON[key].isdisjoint(types)
+            if bears and key not in kept and key not in NOTES and key not in _NAMES and not key.startswith("x-"):
+                self.unenforced[f"{where}: {key}"] = None
+
+    def members(self, schema: Schema, where: str, kept: frozenset[str] = _MEMBERS) -> list[tuple[str, Any, bool]]:
+        """The declared members of an object: the key, its schema, whether it is required; no others can be given."""
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        required = schema.get("required", ())
+        self.unsaid(schema, kept | {"required"} if all(key in properties for key in required) else kept, _TYPES, where)
         extra = schema.get("additionalProperties")
         if extra is not None and extra is not False:
             self.narrowed[f"{where}: additionalProperties"] = None
+        return [(key, one, key in required) for key, one in properties.items()]
 
-    def note(self, schema: Schema, keys: Iterable[str], where: str) -> None:
-        for key in keys:
-            if key in schema:
-                self.unenforced[f"{where}: {key}"] = None
-
-    def text_bounds(self, schema: Schema, where: str) -> None:
-        self.note(schema, (*_TEXT_KEYS, *_OTHER_KEYS), where)
+    def free_text(self, schema: Schema, where: str) -> None:
+        """Notes what a value that is written as text need not keep: all but its type, if that is told by the text."""
+        plain = {"anyOf"} if all(part.keys() <= {"type", *NOTES} for part in _parts(schema, "anyOf")) else set()
+        ones = _parts(schema, "oneOf")
+        if all("type" in part and part.keys() <= {"type", *NOTES} for part in ones):
+            kinds = [kind for part in ones for kind in _types_of(part["type"])]
+            plain |= {"oneOf"} if len(kinds) == len(set(kinds)) else set()
+        self.unsaid(schema, _LISTED | plain, self.types(schema), where)
 
     def resolved(self, schema: object, root: Schema) -> dict[str, Any]:
         """The schema with the references at its top followed, what names nothing left out; true is that of anything."""
@@ -76,13 +86,35 @@ class Values:
         while isinstance(schema, Mapping) and "$ref" in schema and seen < _DEEP:
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             target = pointed(root, schema["$ref"])
-            if target is None:
+            if target is None or target is False:
                 self.unenforced[f"{schema['$ref']}: $ref"] = None
+                target = {}
             schema = {**target, **rest} if isinstance(target, Mapping) else target
             seen += 1
         if schema is False:
             return {"enum": []}
         return dict(schema) if isinstance(schema, Mapping) else {}
+
+    def all_of(self, schema: Schema, root: Schema, where: str) -> dict[str, Any]:
+        """The schema with those of its `allOf` in it, each reference once; what cannot be put together is noted."""
+        merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
+        todo = [*schema["allOf"]]
+        seen: set[str] = set()
+        while todo:
+            part = todo.pop(0)
+            if (reference := reference_of(part)) in seen:
+                continue
+            seen |= {reference} - {""}
+            said = self.resolved(part, root)
+            todo[:0] = said.pop("allOf", ())
+            if not merge(merged, said):
+                self.unenforced[f"{where}: allOf"] = None
+        return merged
+
+    def object(self, schema: Schema, where: str) -> dict[str, Any]:
+        """The schema of an arguments object with its references followed, as an object's."""
+        said = self.resolved(schema, schema)
+        return {"type": "object", **(self.all_of(said, schema, where) if "allOf" in said else said)}
 
     def rooted(self, schema: Schema, root: Schema) -> dict[str, Any]:
         """The schema as one of its own, with the definitions that its references name."""
@@ -102,11 +134,10 @@ class Values:
         elif isinstance(given, list):
             found &= {*given, "integer"} if "number" in given else set(given)
         for key in ("anyOf", "oneOf"):
-            if isinstance(schema.get(key), list):
-                found &= frozenset().union(*(self.types(part) for part in schema[key] if isinstance(part, Mapping)))
+            if key in schema:
+                found &= frozenset().union(*(self.types(_said(part)) for part in schema[key] if part is not False))
         for part in schema.get("allOf", ()):
-            if isinstance(part, Mapping):
-                found &= self.types(part)
+            found &= self.types(_said(part))
         return found
 
     def words(self, schema: Schema, as_text: bool = False) -> list[str] | None:
@@ -190,28 +221,25 @@ class LiteralValues:
         inner = LiteralValues(self._values, PYTHON.without((self._dialect.delimiter,), "inner"))
         delimiter = Literal(self._dialect.delimiter)
         items = []
-        for key, one in self._properties(schema):
+        for key, one, required in self._values.members(schema, where):
             value = self._values.resolved(one, schema)
             if "string" in self._values.types(value):
-                written = self._text(value, f"{where}.{key}")
+                self._values.free_text(value, f"{where}.{key}")
+                written = self._text(value)
             else:
                 written = sequence(delimiter, inner.value(value, schema, f"{where}.{key}"), delimiter)
-            items.append((sequence(Literal(f"{key}:"), written), key in schema.get("required", ())))
+            items.append((sequence(Literal(f"{key}:"), written), required))
         return sequence(Literal("{"), joined(items), Literal("}"))
 
     def members(self, schema: Schema, root: Schema, where: str, quote: str, colon: str) -> Node:
         """The declared members, joined by commas; a key stands between quotes or bare."""
         items = []
-        for key, one in self._properties(schema):
+        for key, one, required in self._values.members(schema, where):
             name = self.text(key) if quote else Literal(key)
-            value = self.value(self._values.resolved(one, root), root, f"{where}.{key}", _reference(one))
+            value = self.value(self._values.resolved(one, root), root, f"{where}.{key}", reference_of(one))
             space = SPACE if colon == ":" else EMPTY
-            items.append((sequence(name, Literal(colon), space, value), key in schema.get("required", ())))
+            items.append((sequence(name, Literal(colon), space, value), required))
         return joined(items)
-
-    def _properties(self, schema: Schema) -> list[tuple[str, object]]:
-        found = schema.get("properties", {})
-        return list(found.items()) if isinstance(found, Mapping) else []
 
     def text(self, text: str) -> Node:
         """This one string, in each way of quoting."""
@@ -223,10 +251,17 @@ class LiteralValues:
         single = body.replace('\\"', '"').replace("'", "\\'")
         return choice([Literal(f"'{single}'"), Literal(f'"{body}"')])
 
-    def value(self, schema: Schema, root: Schema, where: str, reference: str = "") -> Node:
-        """Any value that the schema describes; one behind a reference is a rule, since it may hold itself."""
+    def value(
+        self, schema: Schema, root: Schema, where: str, reference: str = "", beside: Schema = _NOTHING_ELSE
+    ) -> Node:
+        """Any value that the schema describes; one behind a reference is a rule, since it may hold itself.
+
+        `beside` is what the schema has that the reference does not name.
+        """
         if reference:
-            name = f"{self._dialect.name}_{_word(reference)}_{_word(where.partition('.')[0])}"
+            name = f"{self._dialect.name}_{word_of(reference)}_{word_of(where.partition('.')[0])}"
+            if beside:
+                name += f"_{zlib.crc32(json.dumps(beside, sort_keys=True).encode()):x}"
             if name not in self._values.rules:
                 self._values.rules[name] = NOTHING  # taken, while its inside is made
                 self._values.rules[name] = self._one(schema, root, where)
@@ -234,65 +269,65 @@ class LiteralValues:
         return self._one(schema, root, where)
 
     def _one(self, schema: Schema, root: Schema, where: str) -> Node:
-        if "const" in schema:
-            return self.constant(schema["const"])
-        if isinstance(schema.get("enum"), list):
-            return choice(map(self.constant, schema["enum"]))
+        if "const" in schema or "enum" in schema:
+            listed = [schema["const"]] if "const" in schema else schema["enum"]
+            self._values.unsaid(schema, _LISTED, _TYPES, where)
+            types = self._values.types({key: said for key, said in schema.items() if key == "type"})
+            return choice(self.constant(value) for value in listed if type_of(value) in types)
         for key in ("anyOf", "oneOf"):
-            if isinstance(schema.get(key), list):
+            if key in schema:
                 rest = {k: v for k, v in schema.items() if k != key and k not in ("$defs", "definitions")}
                 if key == "oneOf":
-                    self._values.note(schema, ("oneOf",), where)
-                parts = [
-                    self.value({**rest, **self._values.resolved(part, root)}, root, where, _reference(part))
-                    for part in schema[key]
-                ]
-                return choice(parts)
-        if isinstance(schema.get("allOf"), list):
-            merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
-            for part in schema["allOf"]:
-                merged = _merged(merged, self._values.resolved(part, root))
-            return self._one(merged, root, where)
-        self._values.note(schema, _OTHER_KEYS, where)
-        types = [kind for kind in _TYPES if kind in self._values.types(schema)]
-        if "type" not in schema and "properties" not in schema and "items" not in schema:
+                    self._values.unenforced[f"{where}: oneOf"] = None
+                ways = []
+                for part in schema[key]:
+                    both = dict(rest)
+                    if not merge(both, self._values.resolved(part, root)):
+                        self._values.unenforced[f"{where}: {key}"] = None
+                    ways.append(self.value(both, root, where, reference_of(part), rest))
+                return choice(ways)
+        if "allOf" in schema:
+            return self._one(self._values.all_of(schema, root, where), root, where)
+        if "type" in schema:
+            types = self._values.types(schema)
+        elif "properties" in schema or "items" in schema:
+            types = frozenset(["object" if "properties" in schema else "array"])
+            self._values.narrowed[f"{where}: type"] = None
+        else:
+            self._values.unsaid(schema, frozenset(), _TYPES, where)
             return self._anything()
-        if "type" not in schema:
-            types = ["object"] if "properties" in schema else ["array"]
-        if "number" in types and "integer" in types:
-            types.remove("integer")
-        return choice(self._typed(kind, schema, root, where) for kind in types)
+        if "number" in types:
+            types -= {"integer"}
+        return choice(self._typed(kind, schema, root, where) for kind in _TYPES if kind in types)
 
     def _typed(self, kind: str, schema: Schema, root: Schema, where: str) -> Node:
         dialect = self._dialect
+        if kind == "object" and "properties" in schema:
+            inner = self.members(schema, root, where, "" if dialect.bare_keys else "'", ":")
+            return sequence(Literal("{"), inner, Literal("}"))
+        kept = {"array": ("type", "items", "minItems", "maxItems"), "object": ("type", "additionalProperties")}
+        self._values.unsaid(schema, frozenset(kept.get(kind, ("type",))), [kind], where)
         match kind:
             case "string":
-                return self._text(schema, where)
+                return self._text(schema)
             case "integer":
-                self._values.note(schema, _NUMBER_KEYS, where)
                 return INTEGER
             case "number":
-                self._values.note(schema, _NUMBER_KEYS, where)
                 return NUMBER
             case "boolean":
                 return choice([dialect.true, dialect.false])
             case "null":
                 return dialect.null
-            case "array":
-                if "items" in schema:
-                    one = schema["items"]
-                    item = self.value(self._values.resolved(one, root), root, f"{where}[]", _reference(one))
-                else:
-                    item = self._anything()
-                return sequence(Literal("["), counted(item, schema), Literal("]"))
-        if "properties" not in schema:
-            return self._map(schema, root, where)
-        self._values.closed(schema, where)
-        inner = self.members(schema, root, where, "" if dialect.bare_keys else "'", ":")
-        return sequence(Literal("{"), inner, Literal("}"))
+            case "object":
+                return self._map(schema, root, where)
+        if "items" in schema:
+            one = schema["items"]
+            item = self.value(self._values.resolved(one, root), root, f"{where}[]", reference_of(one))
+        else:
+            item = self._anything()
+        return sequence(Literal("["), counted(item, schema), Literal("]"))
 
-    def _text(self, schema: Schema, where: str) -> Node:
-        self._values.note(schema, _TEXT_KEYS, where)
+    def _text(self, schema: Schema) -> Node:
         words = self._values.words(schema)
         if words is not None:
             return choice(map(self.text, words))
@@ -309,7 +344,7 @@ class LiteralValues:
         value = (
             self._anything()
             if extra in (None, True)
-            else self.value(self._values.resolved(extra, root), root, f"{where}.*", _reference(extra))
+            else self.value(self._values.resolved(extra, root), root, f"{where}.*", reference_of(extra))
         )
         return self._any_members(value)
 
@@ -362,71 +397,6 @@ class LiteralValues:
         return Literal(json.dumps(value))
 
 
-class ElementValues:
-    """Values as elements inside elements: an element a member, its items under the key `item`."""
-
-    def __init__(self, values: Values, opener: str, closer: str, excludes: tuple[str, ...]) -> None:
-        self._values = values
-        self._opener = opener
-        self._closer = closer
-        self._excludes = excludes
-
-    def members(self, schema: Schema, where: str, root: Schema | None = None) -> Node:
-        root = schema if root is None else root
-        found = []
-        for key, one in schema.get("properties", {}).items():
-            value = self._values.resolved(one, root)
-            element = self._element(key, value, root, f"{where}.{key}", _reference(one))
-            found.append(element if key in schema.get("required", ()) else optional(element))
-        return sequence(*found)
-
-    def _element(self, key: str, schema: Schema, root: Schema, where: str, reference: str) -> Node:
-        close = self._closer.replace("{name}", key)
-        return sequence(
-            Literal(self._opener.replace("{name}", key)), self._inner(schema, root, where, reference, close)
-        )
-
-    def _inner(self, schema: Schema, root: Schema, where: str, reference: str, close: str) -> Node:
-        """The value and the closer of its element."""
-        if reference:
-            name = f"elements_{_word(reference)}_{_word(where.partition('.')[0])}_{_word(close)}"
-            if name not in self._values.rules:
-                self._values.rules[name] = NOTHING
-                self._values.rules[name] = self._inner(schema, root, where, "", close)
-            return Rule(name)
-        for key in ("anyOf", "oneOf"):
-            if isinstance(schema.get(key), list):
-                parts = [
-                    part for part in schema[key] if self._values.types(self._values.resolved(part, root)) != {"null"}
-                ]
-                if len(parts) == 1:
-                    return self._inner(self._values.resolved(parts[0], root), root, where, "", close)
-        types = self._values.types(schema)
-        if "string" in types:
-            words = self._values.words(schema)
-            self._values.text_bounds(schema, where)
-            if words is not None:
-                return sequence(choice(map(Literal, words)), Literal(close))
-            return Free(self._excludes, close)
-        if "null" in types:
-            without = {**schema, "type": sorted(types - {"null"})}
-            return choice([Literal(close), self._inner(without, root, where, "", close)])
-        rest = types
-        if "object" in rest:
-            if "properties" not in schema and schema.get("additionalProperties") is not False:
-                self._values.narrowed[f"{where}: no members"] = None
-            else:
-                self._values.closed(schema, where)
-            return sequence(self.members(schema, where, root), Literal(close))
-        if "array" in rest:
-            one = schema.get("items", {})
-            item = self._element("item", self._values.resolved(one, root), root, f"{where}[]", _reference(one))
-            least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
-            return sequence(repeated(item, least, most), Literal(close))
-        kept = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")} | {"type": sorted(rest)}
-        return sequence(Json(self._values.rooted(kept, root), where), Literal(close))
-
-
 def joined(items: list[tuple[Node, bool]]) -> Node:
     """Members in their order with commas between those that are there; each is required or not."""
     comma = sequence(Literal(","), SPACE)
@@ -458,20 +428,18 @@ def _between(items: list[Node]) -> list[Node]:
     return found
 
 
-def _reference(schema: object) -> str:
+def reference_of(schema: object) -> str:
     return str(schema["$ref"]) if isinstance(schema, Mapping) and "$ref" in schema else ""
 
 
-def _word(text: str) -> str:
+def _said(part: Schema | bool) -> Schema:
+    """A schema's part as a schema: true says nothing."""
+    return part if isinstance(part, Mapping) else {} if part else {"not": {}}
+
+
+def _parts(schema: Schema, key: str) -> list[Schema]:
+    return [_said(part) for part in schema.get(key, ())]
+
+
+def word_of(text: str) -> str:
     return "".join(char if char.isascii() and char.isalnum() else f"x{ord(char):x}" for char in text).lower()
-
-
-def _merged(one: dict[str, Any], other: Schema) -> dict[str, Any]:
-    """Both schemas at once, as far as keys can be put together."""
-    found = {**one, **other}
-    for key in ("properties", "$defs"):
-        if key in one and key in other:
-            found[key] = {**one[key], **other[key]}
-    if "required" in one and "required" in other:
-        found["required"] = [*one["required"], *other["required"]]
-    return found

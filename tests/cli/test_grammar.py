@@ -73,3 +73,84 @@ def test_what_cannot_be_said_is_one_line(
     assert out == ""
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "No such file"),
+        ("[1, 2", "no JSON: "),
+        ("", "no JSON: "),
+        ('{"a": 1}', "expected a list of tools, or a request with `tools`; this object has 'a'"),
+        ("{}", "this object has nothing"),
+        ('{"tools": {"add": {}}}', "tools is a list, not dict"),
+        ("3", "tools is a list, not int"),
+        ("[3]", "[0]"),
+        ('[{"type": "function"}]', "[0]"),
+        ('[{"type": "function", "function": {"name": "", "parameters": {}}}]', "name"),
+        ('[{"type": "function", "function": {"name": "f", "parameters": []}}]', "parameters"),
+        ("[]", "choice: a call is required and there is no tool"),
+        ("[" * 100_000, "nested too deep"),
+        ('[{"type": "function", "function": {"name": "f", "parameters": {"n": NaN}}}]', "NaN is no value of JSON"),
+    ],
+)
+def test_a_bad_tools_file_is_one_line_that_names_it(
+    text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert main(["grammar", "hermes", "--tools", str(path), "--choice", "required"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert text == "[]" or str(path) in err
+    assert err.count("\n") == 1
+    assert len(err) < 400
+
+
+def test_a_directory_bytes_that_are_no_text_and_an_unknown_format(
+    tools: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(b"\xff\xfe[]")
+    for arguments, said in (
+        (["hermes", "--tools", str(tmp_path)], str(tmp_path)),
+        (["hermes", "--tools", str(broken)], str(broken)),
+        (["hermez", "--tools", tools], "hermez: no format of that name"),
+    ):
+        assert main(["grammar", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert said in err
+        assert err.count("\n") == 1
+
+
+def test_schemas_of_strangers_are_one_line_or_a_grammar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deep: dict[str, object] = {"type": "string"}
+    for _ in range(400):
+        deep = {"type": "array", "items": deep}
+    for schema in (
+        {"type": "strnig"},
+        {"type": 3},
+        {"enum": "abc"},
+        {"enum": []},
+        {"pattern": "(" * 50},
+        {"$ref": "#/properties/n"},
+        {"$ref": 7},
+        {"anyOf": []},
+        {"properties": [1]},
+        {"required": "n"},
+        {"minimum": "x"},
+        {"maxLength": -1},
+        deep,
+    ):
+        parameters = {"type": "object", "properties": {"n": schema}}
+        path = tmp_path / "tools.json"
+        path.write_text(json.dumps([{"type": "function", "function": {"name": "f", "parameters": parameters}}]))
+        for format in ("hermes", "qwen3_coder", "pythonic"):
+            for target in ("lark", "structural-tag"):
+                status = main(["grammar", format, "--tools", str(path), "--choice", "required", "--as", target])
+                out, err = capsys.readouterr()
+                assert (status, bool(out)) in ((0, True), (2, False)), (schema, format, target)
+                assert status == 0 or (err.count("\n") == 1 and len(err) < 1000), err

@@ -5,7 +5,7 @@ Run by hand: unpack vLLM's sdist and SGLang's wheel from PyPI, `pip install msgs
     python tests/oracles/request_bodies.py VLLM_FOLDER SGLANG_FOLDER
 
 Their request models run as they are, and what they do not name is refused; what else of the engines these modules
-import is a stub. TensorRT-LLM's sdist has no sources: its bodies are not tried here.
+import is a stub. TensorRT-LLM's body is tried in `xgrammar_grammars.py`: what it checks of a tag is xgrammar's model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REAL = {
         "vllm.entrypoints.generate.base.protocol",
         "vllm.entrypoints.openai.chat_completion.protocol",
     ),
-    "sglang": ("sglang.srt.entrypoints.openai.protocol",),
+    "sglang": ("sglang.srt.sampling.sampling_params", "sglang.srt.entrypoints.openai.protocol"),
 }
 BODIES = {
     "vllm": ("vllm", "vllm_response_format", "vllm_guidance"),
@@ -108,6 +108,23 @@ def refusal(model: type[pydantic.BaseModel], body: dict[str, Any]) -> str:
     return ""
 
 
+def generate_refusal(body: dict[str, Any]) -> str:
+    """Why SGLang's own sampling parameters refuse those of a body for `/generate`, if they do."""
+    parameters = importlib.import_module("sglang.srt.sampling.sampling_params").SamplingParams
+    assert set(body) == {"text", "sampling_params"}
+    try:
+        parameters(**{**body["sampling_params"], "structured_tag": ""})
+    except TypeError:
+        pass
+    else:
+        return "a field that does not exist is taken"
+    try:
+        parameters(**body["sampling_params"]).verify(1000)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
 def main() -> int:
     names, _ = test_guided_decoding.run()
     wrong = 0
@@ -118,6 +135,9 @@ def main() -> int:
             wrong += problem != ""
             print(f"{body}: {problem or 'taken'}")
             assert refusal(model, {**names[body], "structured_tag": {}}), "a field that does not exist is taken"
+    problem = generate_refusal(names["sglang_generate"])
+    print(f"sglang_generate: {problem or 'taken'}")
+    wrong += problem != ""
     return 1 if wrong else 0
 
 

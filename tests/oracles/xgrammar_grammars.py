@@ -7,24 +7,34 @@ Prints every text that breaks one of these and exits 1 if there is one:
   (in the tag's vocabulary that text may be the token, which ends the call);
 - what the tag allows of these walks with a few characters changed, and of every corpus case that is not canonical, the
   parser reads with no malformed text and every call complete and valid;
-- every canonical case of the corpora is allowed.
+- every canonical case of the corpora is allowed;
+- JSON Schema's keywords, and JSON-Schema-Test-Suite where GATEWAY_ARGS_TEST_MATERIAL names it: what is let in though it
+  is not valid is said; schemas of strangers compile;
+- TensorRT-LLM's request model takes the tag of every table, and the guide's bodies.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
 from pathlib import Path
+from typing import Any, Literal
 
+import pydantic
 import xgrammar
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "grammar"))
 
 import keywords
+import strangers
 import test_canonical
+import test_guided_decoding
 import test_keywords
+import test_schema_suite
 import walks
 
 from gateway_args import Format, Tools, formats, grammar
@@ -120,9 +130,84 @@ def schemas() -> list[str]:
     return found
 
 
+def strangers_schemas() -> list[str]:
+    """Schemas whose tag xgrammar does not take."""
+    found = []
+    for schema in (*(schema for schema, _ in strangers.BROKEN), *strangers.SOUND, *strangers.LOOPS):
+        for name in ("hermes", "qwen3_coder", "minimax_m3", "kimi_k3"):
+            parameters = {"type": "object", "properties": {"n": schema}, "required": ["n"]}
+            tools = Tools.of([{"type": "function", "function": {"name": "f", "parameters": parameters}}])
+            try:
+                COMPILER.compile_structural_tag(str(grammar.structural_tag(formats.load(name), tools)))
+            except grammar.GrammarError as error:
+                print(f"  {error}")
+            except RuntimeError as error:
+                found.append(f"{name}: {str(schema)[:120]}: {error}")
+    return found
+
+
+def suite() -> list[str]:
+    """Values of the suite that a tag allows, that are not valid, and of which nothing is said."""
+    folder = os.environ.get("GATEWAY_ARGS_TEST_MATERIAL")
+    if not folder:
+        print("JSON-Schema-Test-Suite: not here")
+        return []
+    found = []
+    tried = 0
+    for where, schema, tests in test_schema_suite.groups(Path(folder) / "suites"):
+        parameters = {"type": "object", "properties": {"v": test_schema_suite.moved(schema)}, "required": ["v"]}
+        parameters["additionalProperties"] = False
+        tools = Tools.of([{"type": "function", "function": {"name": "f", "parameters": parameters}}])
+        made = grammar.structural_tag(formats.load("hermes"), tools, choice="required")
+        try:
+            tag = COMPILER.compile_structural_tag(str(made))
+        except RuntimeError as error:
+            found.append(f"{where}: {error}")
+            continue
+        for test in tests:
+            tried += 1
+            text = test_schema_suite.WRITTEN["hermes"] % json.dumps(test["data"], ensure_ascii=False)
+            if not test["valid"] and not made.unenforced and allows(tag, text):
+                found.append(f"{where}: {test['description']}")
+    print(f"JSON-Schema-Test-Suite: {tried} values, {len(found)} wrong")
+    return found
+
+
+class ResponseFormat(pydantic.BaseModel):
+    """TensorRT-LLM's, whose distributions for PyPI have no sources: the fields and their types as its
+    `tensorrt_llm/serve/openai_protocol.py` had them in 2026, other fields refused."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", populate_by_name=True)
+
+    type: Literal["text", "json", "json_schema", "json_object", "regex", "ebnf", "structural_tag"]
+    json_schema: dict[str, Any] | None = None
+    regex: str | None = None
+    ebnf: str | None = None
+    format: xgrammar.structural_tag.Format | None = None
+
+
+def response_formats() -> list[str]:
+    """Tags and bodies that TensorRT-LLM's request model refuses."""
+    names, _ = test_guided_decoding.run()
+    given = {name: names[name]["response_format"] for name in ("tensorrt_llm", "tensorrt_llm_llguidance")}
+    for name in test_canonical.NAMES:
+        try:
+            given[name] = dict(grammar.structural_tag(formats.load(name), walks.TOOLS, reasoning="optional").value)
+        except grammar.GrammarError:
+            continue
+    found = []
+    for name, value in given.items():
+        try:
+            ResponseFormat.model_validate(value)
+        except ValueError as error:
+            found.append(f"{name}: {error}")
+    print(f"TensorRT-LLM: {len(given)} response formats, {len(found)} refused")
+    return found
+
+
 def main() -> int:
     broken = 0
-    for line in schemas():
+    for line in (*schemas(), *strangers_schemas(), *suite(), *response_formats()):
         broken += 1
         print(line)
     for name in sys.argv[1:] or test_canonical.NAMES:
