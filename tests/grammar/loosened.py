@@ -1,24 +1,33 @@
 """Grammars with one rule loosened, and outputs that only they allow.
 
-A rule is loosened in the grammar's tree: fixed text may be left out, a pattern may be a word, a schema may be any JSON,
-an excluded text is let in, a part may be missing or come again. A walk of the loosened grammar goes beside the one it
-was made from and leaves it where it can; what it wrote then is read like any walk.
+A rule is loosened in the grammar's tree: fixed text may be left out, a pattern may be a word, a schema or one of its
+keywords says nothing, an excluded text is let in, a part may be missing or come again. What only the loosened grammar
+allows is looked for by walks that leave the grammar that it was made from, and by changing the walks of that one.
+
+`python tests/grammar/loosened.py [TABLE ...]` looks for it, for every rule of every table's grammars, and writes
+`loosened.jsonl`, a line for each grammar: `outputs`, which the grammar refuses, one of them at least for each rule that
+only it keeps; and `equal`, the rules whose loosening lets nothing in. The tests read that file.
 """
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import random
+import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import llguidance
+import orjson
 import walks
 
-from gateway_args import Tools, formats
-from gateway_args.grammar.calls import Calls
-from gateway_args.grammar.flow import Request, tree_of
+from gateway_args import Format, TokenDecoder, Tools, formats
+from gateway_args.grammar import _tree
 from gateway_args.grammar.lark_text import lark_of
 from gateway_args.grammar.nodes import (
     SPACE,
@@ -36,9 +45,9 @@ from gateway_args.grammar.nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from gateway_args import Format
+FILE: Final = Path(__file__).with_name("loosened.jsonl")
 
 # One small function at a time, so that a few walks meet every rule.
 PROPERTIES: Final[dict[str, dict[str, Any]]] = {
@@ -66,31 +75,40 @@ class Kind(StrEnum):
     TEXT = "fixed text may be left out"
     WORD = "a pattern may be a word"
     JSON = "a schema may be any JSON"
+    KEYWORD = "a schema's keyword says nothing"
     EXCLUDED = "an excluded text is let in"
     MISSING = "a part may be missing"
     AGAIN = "a part may come again"
 
 
-STRICT: Final = frozenset({Kind.WORD, Kind.JSON, Kind.MISSING})
+STRICT: Final = frozenset({Kind.WORD, Kind.JSON, Kind.KEYWORD, Kind.MISSING})
 """Where nothing harmless is let in: what a value is, and that a call or a parameter is there."""
 
 
-class Outcome(StrEnum):
-    """What a loosened rule comes to."""
+class Asked(StrEnum):
+    """What a request asks of the output."""
 
-    FOUND = "what it lets in is misread"
-    READ = "what it lets in is read"
-    EQUAL = "it lets nothing in"
+    REQUIRED = "a call, no thoughts"
+    AUTO = "text, calls and thoughts"
+    ONE = "one call at most, behind the open thought"
+    IDS = "text, calls and thoughts, markers as special tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class Loosened:
-    """A rule that was loosened, what came of it, and an output that shows it."""
+class Rule:
+    """A rule of a grammar and the way in which it is loosened."""
 
     kind: Kind
     what: str
-    outcome: Outcome
-    output: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.what}"
+
+    @property
+    def text(self) -> str:
+        """The fixed text that it is about; "" for another rule."""
+        quoted = re.match(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")( in |$)""", self.what)
+        return ast.literal_eval(quoted[1]) if quoted and self.kind in (Kind.TEXT, Kind.EXCLUDED) else ""
 
 
 def _children(node: Node) -> tuple[Node, ...]:
@@ -127,75 +145,223 @@ def _replaced(node: Node, old: Node, new: Node) -> Node:
     return node
 
 
-def _looser(node: Node) -> Iterator[tuple[Kind, str, Node]]:
+def _looser(node: Node) -> Iterator[tuple[Rule, Node]]:
     match node:
         case Literal(text) if text.strip():
-            yield Kind.TEXT, repr(text), optional(node)
+            yield Rule(Kind.TEXT, repr(text)), optional(node)
         case Pattern(regex) if node != SPACE:
-            yield Kind.WORD, regex, Choice((node, Pattern("[a-z]{2,5}")))
+            yield Rule(Kind.WORD, regex), Choice((node, Pattern("[a-z]{2,5}")))
         case Json(schema, where):
             if schema:
-                yield Kind.JSON, where, Json({}, where, node.excludes)
+                yield Rule(Kind.JSON, where), Json({}, where, node.excludes)
+            for path, looser in _without_a_keyword(schema):
+                yield Rule(Kind.KEYWORD, f"{where}: {path}"), Json(looser, where, node.excludes)
         case Repeat(item, least, most):
             if least:
-                yield Kind.MISSING, str(item), Repeat(item, 0, most)
+                yield Rule(Kind.MISSING, _short(item)), Repeat(item, 0, most)
             if most is not None:
-                yield Kind.AGAIN, str(item), Repeat(item, least, None)
+                yield Rule(Kind.AGAIN, _short(item)), Repeat(item, least, None)
     if isinstance(node, Free | Quoted):
         for text in node.excludes:
-            if text != getattr(node, "stop", ""):
-                excludes = tuple(other for other in node.excludes if other != text)
-                yield Kind.EXCLUDED, repr(text), replace(node, excludes=excludes)
+            stop = getattr(node, "stop", "")
+            if text != stop:
+                held = (stop,) if text in stop else ()  # the text still ends at its stop
+                excludes = (*(other for other in node.excludes if other != text), *held)
+                yield Rule(Kind.EXCLUDED, f"{text!r} in {_short(node)}"), replace(node, excludes=excludes)
+    if isinstance(node, Free):
+        if node.head:
+            yield Rule(Kind.EXCLUDED, f"{node.head!r} as the first of {_short(node)}"), replace(node, head="")
+        for regex in node.avoid:
+            avoid = tuple(other for other in node.avoid if other != regex)
+            yield Rule(Kind.EXCLUDED, f"/{regex}/ in {_short(node)}"), replace(node, avoid=avoid)
 
 
-def loosened(tree: Tree) -> Iterator[tuple[Kind, str, Tree]]:
+def _short(node: Node) -> str:
+    """What tells the node from the others of its grammar, in a few words."""
+    whole = str(node)
+    return whole if len(whole) < 60 else f"{type(node).__name__} {hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+
+
+def _without_a_keyword(schema: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schema without one keyword that keeps values out, for each at every depth, and where that stood."""
+    for key, value in schema.items():
+        if value not in ({}, []) and not (key == "properties" and schema.get("additionalProperties") is False):
+            yield key, {other: said for other, said in schema.items() if other != key}
+        if key in ("properties", "$defs"):
+            for name, part in value.items():
+                for path, looser in _without_a_keyword(part):
+                    yield f"{key}.{name}.{path}", {**schema, key: {**value, name: looser}}
+        elif key == "items":
+            for path, looser in _without_a_keyword(value):
+                yield f"{key}.{path}", {**schema, key: looser}
+
+
+def loosened(tree: Tree) -> Iterator[tuple[Rule, Tree]]:
     """The tree with one rule loosened, for each rule and way."""
     for node in _nodes(tree):
-        for kind, what, new in _looser(node):
-            rules = {name: _replaced(rule, node, new) for name, rule in tree.rules.items()}
-            yield kind, what, replace(tree, root=_replaced(tree.root, node, new), rules=rules)
+        for rule, new in _looser(node):
+            rules = {name: _replaced(part, node, new) for name, part in tree.rules.items()}
+            yield rule, replace(tree, root=_replaced(tree.root, node, new), rules=rules)
 
 
-class Leaver:
-    """Walks of a loosened grammar beside the one it was made from."""
+@dataclass(frozen=True)
+class Made:
+    """One grammar of a table: what it was made for, its tree and its text."""
 
-    def __init__(self, looser: str, original: str, format: Format) -> None:
-        self._looser = llguidance.LLMatcher(walks.tokenizer(), looser)
-        self._original = llguidance.LLMatcher(walks.tokenizer(), original)
-        assert not self._looser.is_error(), self._looser.get_error()
-        encode = walks.encoding().encode_ordinary
-        self._texts = [encode(text) for text in walks.texts_of(format, walks.WORDS)]
-        self._closers = [encode(text) for text in walks.CLOSERS]
-        self._ends = [encode(text) for text in walks.closing_texts(format, walks.WORDS)]
-        self._others = [encode(text) for text in walks.OTHERS]
+    format: Format
+    tools: Tools
+    asked: Asked
+    of: str
+    tree: Tree
+    markers: Mapping[str, int]
+
+    @property
+    def key(self) -> tuple[str, Asked, str]:
+        return self.format.name, self.asked, self.of
+
+    def text(self, tree: Tree | None = None) -> str:
+        return lark_of(tree or self.tree, self.markers)[0]
+
+    def rules(self) -> Iterator[tuple[Rule, str]]:
+        """Each rule with the text of the grammar without it; what is excluded beside is written once."""
+        text = self.text()
+        for rule, tree in loosened(self.tree):
+            if rule.kind is Kind.EXCLUDED and rule.text in self.markers:
+                continue  # a token that no text matches
+            if (looser := self.text(tree)) != text:
+                yield rule, looser
+
+    def allows(self, grammar: str, output: str) -> bool:
+        return walks.allows(grammar, output, self.markers)
+
+    def is_misread(self, output: str) -> bool:
+        """Whether the output breaks the promise of guided decoding."""
+        choice = "required" if self.asked in (Asked.REQUIRED, Asked.ONE) else "auto"
+        start = "reasoning" if self.asked is Asked.ONE and "reasoning" in self.format.states else None
+        walk = walks.Walk(output, walks.spelled(output, self.markers))
+        reading = walks.reading_of(self.format, self.tools, walk, start=start, by_id=bool(self.markers))
+        if walks.faults(reading, self.tools, choice=choice, parallel=self.asked is not Asked.ONE):
+            return True
+        if self.asked is Asked.REQUIRED and reading.reasoning:
+            return True
+        return not self.markers and bool(walks.quoted_markers(reading, self.format))
+
+
+def grammars(name: str) -> Iterator[Made]:
+    """The grammars of a table whose rules are loosened: for each kind of value, and for each other request."""
+    format = formats.load(name)
+    thinks = "reasoning" in format.states
+    for of, properties in PROPERTIES.items():
+        tools = tools_with(properties)
+        yield Made(format, tools, Asked.REQUIRED, of, _tree(format, tools, "required", True, "none"), {})
+    of, tools = "a string", tools_with(PROPERTIES["a string"])
+    auto = _tree(format, tools, "auto", True, "optional")
+    one = _tree(format, tools, "required", False, "open" if thinks else "none")
+    yield Made(format, tools, Asked.AUTO, of, auto, {})
+    yield Made(format, tools, Asked.ONE, of, one, {})
+    if markers := TokenDecoder(walks.encoding()).markers(format):
+        yield Made(format, tools, Asked.IDS, of, auto, markers)
+
+
+class Finder:
+    """Outputs that a loosened grammar allows and the one that it was made from refuses."""
+
+    def __init__(self, made: Made) -> None:
+        self._made = made
+        self._original = made.text()
+        self._matcher = llguidance.LLMatcher(walks.tokenizer(), self._original)
+        assert not self._matcher.is_error(), self._matcher.get_error()
+        texts = walks.texts_of(made.format, walks.WORDS), walks.closing_texts(made.format, walks.WORDS)
+        self._texts, self._ends = ([walks.spelled(text, made.markers) for text in row] for row in texts)
+        self._closers = [walks.spelled(text, {}) for text in walks.CLOSERS]
+        self._others = [walks.spelled(text, {}) for text in walks.OTHERS]
         self._end = 1 << walks.encoding().n_vocab
+        walker = walks.Walker(self._original, made.format, walks.WORDS, made.markers)
+        rng = random.Random(str(made.key))
+        self._walks = sorted({walker.walk(rng, 20).text for _ in range(24)}, key=len)
 
-    def walk(self, rng: random.Random) -> str | None:
-        """An output that the looser grammar allows, from where it can by what the other refuses; None: a dead end."""
-        self._looser.reset()
-        self._original.reset()
+    def find(self, rule: Rule, looser: str, tries: int = 80) -> str | None:
+        """The shortest output found, one that is misread before others; None: nothing was found."""
+        matcher = llguidance.LLMatcher(walks.tokenizer(), looser)
+        if matcher.is_error():
+            return None  # a schema that no value fits
+        rng = random.Random(str(rule))
+        best: tuple[bool, int, str] | None = None
+        for tried, output in enumerate(self._candidates(rule, looser, matcher, rng)):
+            if output is not None and not self._made.allows(self._original, output):
+                if self._made.allows(looser, output):  # as its text is spelled
+                    found = (not self._made.is_misread(output), len(output), output)
+                    best = min(best or found, found)
+            if best is not None and (tried >= tries or (not best[0] and tried >= tries // 4)):
+                break
+        return best[2] if best else None
+
+    def shortened(self, output: str, looser: str) -> str:
+        """The output with all left out that does not matter to it."""
+        misread = self._made.is_misread(output)
+        size = len(output) // 2
+        while size:
+            at = 0
+            while at < len(output):
+                less = output[:at] + output[at + size :]
+                if (
+                    not self._made.allows(self._original, less)
+                    and self._made.allows(looser, less)
+                    and self._made.is_misread(less) == misread
+                ):
+                    output = less
+                else:
+                    at += size
+            size //= 2
+        return output
+
+    def _candidates(
+        self, rule: Rule, looser: str, matcher: llguidance.LLMatcher, rng: random.Random
+    ) -> Iterator[str | None]:
+        if rule.kind is Kind.TEXT:
+            yield from self._without(rule.text)
+        elif rule.text:
+            text = rule.text
+            for walk in self._walks:
+                for at in rng.sample(range(len(walk) + 1), min(len(walk) + 1, 12)):
+                    yield walk[:at] + text + walk[at:]
+        for _ in range(400):
+            yield self._walk(matcher, rng)
+
+    def _without(self, text: str) -> Iterator[str]:
+        for walk in self._walks:
+            at = walk.find(text)
+            while at >= 0:
+                yield walk[:at] + walk[at + len(text) :]
+                at = walk.find(text, at + 1)
+
+    def _walk(self, looser: llguidance.LLMatcher, rng: random.Random) -> str | None:
+        """A walk of the looser grammar beside the other, which it leaves where it can; None: a dead end."""
+        looser.reset()
+        self._matcher.reset()
         inside = True  # the other grammar allows what is written so far
         length = rng.randrange(30)
         written: list[int] = []
-        while len(written) < 400 and not self._looser.is_stopped():
+        while len(written) < 400 and not looser.is_stopped():
             done = not inside or len(written) >= length
-            if self._looser.is_accepting() and (done or not self._original.is_accepting()) and rng.random() < 0.6:
+            if looser.is_accepting() and (done or not self._matcher.is_accepting()) and rng.random() < 0.6:
                 break
-            ids = self._next(rng, inside, done)
-            if not ids or not self._looser.consume_tokens(ids):
+            ids = self._next(looser, rng, inside, done)
+            if not ids or not looser.consume_tokens(ids):
                 return None
-            if inside and self._original.validate_tokens(ids) == len(ids):
-                self._original.consume_tokens(ids)
+            if inside and self._matcher.validate_tokens(ids) == len(ids):
+                self._matcher.consume_tokens(ids)
             else:
                 inside = False
             written += ids
-        return walks.encoding().decode_bytes(written).decode("utf-8") if self._looser.is_accepting() else None
+        if not looser.is_accepting():
+            return None
+        return walks.encoding().decode_bytes(written).decode("utf-8", "ignore")
 
-    def _next(self, rng: random.Random, inside: bool, done: bool) -> list[int]:
-        looser = self._looser
+    def _next(self, looser: llguidance.LLMatcher, rng: random.Random, inside: bool, done: bool) -> list[int]:
         allowed = int.from_bytes(looser.compute_bitmask(), "little") & ~self._end
         if inside and rng.random() < 0.6:
-            leaves = allowed & ~int.from_bytes(self._original.compute_bitmask(), "little")
+            leaves = allowed & ~int.from_bytes(self._matcher.compute_bitmask(), "little")
             if leaves:
                 return _one_of(leaves, rng)
         if rng.random() < (0.8 if done else 0.3):
@@ -226,55 +392,84 @@ def tools_with(properties: dict[str, Any]) -> Tools:
     return Tools.of([{"type": "function", "function": {"name": "find", "parameters": schema}}])
 
 
-def check(name: str, properties: dict[str, Any], shown: int = 12, tries: int = 80) -> list[Loosened]:
-    """Every rule of the grammar for one required function, loosened: `shown` outputs are read, of `tries` walks."""
-    format, tools = formats.load(name), tools_with(properties)
-    calls = Calls(format, tools)
-    root = tree_of(format, calls, Request(text=False, many=True, reasoning=False, inside=False))
-    tree = Tree(root, calls.values.rules)
-    original = lark_of(tree, {})[0]
-    found = []
-    for kind, what, mutant in loosened(tree):
-        looser = lark_of(mutant, {})[0]
-        if looser == original:  # what is excluded beside is written once
-            found.append(Loosened(kind, what, Outcome.EQUAL))
-        else:
-            found.append(_judged(kind, what, looser, original, format, tools, shown, tries))
+@dataclass(frozen=True)
+class Shown:
+    """What a line of the file says of one grammar."""
+
+    outputs: tuple[str, ...]
+    """It refuses each of them."""
+    equal: tuple[str, ...]
+    """The rules that let nothing in when they are loosened."""
+
+
+def recorded() -> dict[tuple[str, Asked, str], Shown]:
+    found = {}
+    for line in FILE.read_bytes().splitlines():
+        entry = orjson.loads(line)
+        key = entry["format"], Asked(entry["asked"]), entry["of"]
+        found[key] = Shown(tuple(entry["outputs"]), tuple(entry["equal"]))
     return found
 
 
-def _judged(
-    kind: Kind, what: str, looser: str, original: str, format: Format, tools: Tools, shown: int, tries: int
-) -> Loosened:
-    rng = random.Random(f"{format.name} {kind} {what}")
-    leaver = Leaver(looser, original, format)
-    outcome, shows, left = Outcome.EQUAL, "", 0
-    strict = kind in STRICT
-    for tried in range(10 * tries):
-        if tried >= tries and (left or not strict):
-            break
-        text = leaver.walk(rng)
-        if text is None or walks.allows(original, text):
-            continue
-        outcome, shows, left = Outcome.READ, text, left + 1
-        reading = walks.reading_of(format, tools, walks.Walk(text, []), start=None, by_id=False)
-        if walks.faults(reading, tools, choice="required") or walks.quoted_markers(reading, format):
-            return Loosened(kind, what, Outcome.FOUND, text)
-        if left == shown:
-            break
-    return Loosened(kind, what, outcome, shows)
+def rules_of(name: str) -> Iterator[tuple[Made, list[tuple[Rule, str]]]]:
+    """The grammars of a table, each with its rules: those of the markup once, those of a schema for each."""
+    seen: set[tuple[Asked, Rule]] = set()
+    for made in grammars(name):
+        rules = []
+        for rule, looser in made.rules():
+            if rule.kind in (Kind.JSON, Kind.KEYWORD) or (made.asked, rule) not in seen:
+                seen.add((made.asked, rule))
+                rules.append((rule, looser))
+        yield made, rules
+
+
+def shown(made: Made, rules: list[tuple[Rule, str]], totals: Counter[tuple[Kind, str]]) -> Shown:
+    finder = Finder(made)
+    outputs: list[str] = []
+    misread: set[str] = set()
+    for rule, looser in rules:
+        among = [output for output in outputs if made.allows(looser, output)]
+        if not among or (rule.kind in STRICT and misread.isdisjoint(among)):
+            output = finder.find(rule, looser)
+            if output is not None:
+                output = finder.shortened(output, looser)
+                among.append(output)
+                if output not in outputs:
+                    outputs.append(output)
+                if made.is_misread(output):
+                    misread.add(output)
+        how = "misread" if misread.intersection(among) else "read all the same" if among else "nothing let in"
+        totals[rule.kind, how] += 1
+    return Shown(tuple(outputs), equal_rules(made, rules, outputs))
+
+
+def equal_rules(made: Made, rules: list[tuple[Rule, str]], outputs: list[str]) -> tuple[str, ...]:
+    return tuple(str(rule) for rule, looser in rules if not any(made.allows(looser, output) for output in outputs))
+
+
+def shown_of(name: str) -> tuple[list[tuple[tuple[str, Asked, str], Shown]], Counter[tuple[Kind, str]]]:
+    totals: Counter[tuple[Kind, str]] = Counter()
+    return [(made.key, shown(made, rules, totals)) for made, rules in rules_of(name) if rules], totals
+
+
+def write(names: list[str]) -> None:
+    known = {key: entry for key, entry in recorded().items() if key[0] not in names} if FILE.exists() else {}
+    totals: Counter[tuple[Kind, str]] = Counter()
+    with ProcessPoolExecutor() as pool:
+        for name, (entries, counts) in zip(names, pool.map(shown_of, names), strict=True):
+            print(name, flush=True)
+            known.update(entries)
+            totals += counts
+    lines = [
+        orjson.dumps({"format": key[0], "asked": key[1].value, "of": key[2], **asdict(entry)})
+        for key, entry in sorted(known.items(), key=lambda item: item[0][0])
+    ]
+    FILE.write_bytes(b"".join(line + b"\n" for line in lines))
+    for (kind, how), count in sorted(totals.items()):
+        print(f"{kind}: {count} {how}")
 
 
 if __name__ == "__main__":
     import sys
 
-    total: Counter[tuple[Kind, Outcome]] = Counter()
-    for table in sys.argv[1:] or formats.names():
-        if any(state.calls for state in formats.load(table).states.values()):
-            rules = [rule for properties in PROPERTIES.values() for rule in check(table, properties)]
-            total.update((rule.kind, rule.outcome) for rule in rules)
-            print(table, dict(Counter(rule.outcome.name.lower() for rule in rules)), flush=True)
-            for rule in sorted({rule for rule in rules if rule.outcome is not Outcome.FOUND}, key=str):
-                print("   ", rule.outcome.name, rule.kind, rule.what[:60], repr(rule.output)[:120])
-    for kind in Kind:
-        print(f"{kind}: " + ", ".join(f"{total[kind, outcome]} {outcome}" for outcome in Outcome))
+    write(sys.argv[1:] or [n for n in formats.names() if any(s.calls for s in formats.load(n).states.values())])

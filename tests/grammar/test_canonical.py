@@ -14,12 +14,12 @@ import jsonschema_rs
 import pytest
 import walks
 
-from gateway_args import Format, Parser, Tools, formats, grammar
+from gateway_args import Format, Parser, TokenDecoder, Tools, formats, grammar
 from gateway_args.contract import corpus
 from gateway_args.events import ReasoningStart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gateway_args.contract.corpus import Case
 
@@ -106,11 +106,26 @@ def starts_in_thought(format: Format, tools: Tools, case: Case) -> bool:
     return any(isinstance(event, ReasoningStart) for event in [*parser.feed("thus it is"), *parser.finish("stop")][:1])
 
 
-def allowed(format: Format, case: Case, choice: str) -> bool:
+def allowed(
+    format: Format,
+    case: Case,
+    choice: str,
+    *,
+    parallel: bool = True,
+    thoughts: str = "optional",
+    markers: Mapping[str, int] | None = None,
+) -> bool:
     tools = tools_of(case)
-    reasoning = "open" if starts_in_thought(format, tools, case) else "optional"
-    made = grammar.lark(format, tools, choice=choice, reasoning=reasoning)
-    return any(walks.allows(made.text, text) for text in outputs_of(format, case))
+    reasoning = reasoning_of(format, tools, case, thoughts)
+    made = grammar.lark(format, tools, choice=choice, parallel=parallel, reasoning=reasoning, markers=markers)
+    return any(walks.allows(made.text, text, markers or {}) for text in outputs_of(format, case))
+
+
+def canonical(name: str) -> Iterator[Case]:
+    """The canonical cases of a table that a grammar allows."""
+    for case in corpus.load(name).cases:
+        if case.canonical and (name, case.name) not in BEYOND and is_valid(case, tools_of(case)):
+            yield case
 
 
 def declared(case: Case) -> Tools:
@@ -156,10 +171,78 @@ def test_every_canonical_case_is_allowed(name: str) -> None:
             assert allowed(format, case, "required"), f"{case.name}, when a call is required"
         seen.append(case)
     kinds = {kind for case in seen for kind in case.kinds}
-    assert len(seen) >= 3
-    assert len(seen) >= 5 or name in ("llama4_pythonic", "sarashina")
+    assert len(seen) >= 5
     if any(len(case.expect.calls) > 1 for case in corpus.load(name).cases if case.canonical):
         assert any(len(case.expect.calls) > 1 for case in seen)
     if "reasoning" in format.states and any(c.expect.reasoning for c in corpus.load(name).cases if c.canonical):
         assert any(case.expect.reasoning for case in seen)
     assert kinds
+
+
+@pytest.mark.every_table
+@pytest.mark.parametrize("name", NAMES)
+def test_each_request_allows_the_canonical_cases_that_it_asks_for(name: str) -> None:
+    """One function's calls when it is named, one call at most, no thoughts: what fits is allowed, no other is."""
+    format = formats.load(name)
+    named = alone = 0
+    for case in canonical(name):
+        functions = {call.name for call in case.expect.calls}
+        if len(functions) == 1 and not case.expect.content:
+            assert allowed(format, case, *functions), case.name
+            named += 1
+        for other in tools_of(case).names:
+            if functions and functions != {other}:
+                assert not allowed(format, case, other), f"{case.name}: {other} alone"
+        assert allowed(format, case, "auto", parallel=False) == (len(case.expect.calls) < 2), case.name
+        alone += len(case.expect.calls) == 1
+        if not starts_in_thought(format, tools_of(case), case):
+            assert allowed(format, case, "auto", thoughts="none") != holds_a_thought(format, case), case.name
+    assert named
+    assert alone
+
+
+@pytest.mark.every_table
+@pytest.mark.parametrize("name", NAMES)
+def test_every_canonical_case_is_allowed_with_markers_as_special_tokens(name: str) -> None:
+    format = formats.load(name)
+    markers = TokenDecoder(walks.encoding()).markers(format)
+    tried = 0
+    for case in canonical(name):
+        if not any(marker in value for value in strings_of(case) for marker in markers):
+            assert allowed(format, case, "auto", markers=markers), case.name
+            tried += 1
+    assert tried >= 5
+
+
+def holds_a_thought(format: Format, case: Case) -> bool:
+    parser = Parser(format, tools_of(case), prompt=case.prompt)
+    return any(isinstance(event, ReasoningStart) for event in [*parser.feed(case.text), *parser.finish("stop")])
+
+
+def strings_of(case: Case) -> list[str]:
+    """What is no markup in the case: a marker there is ordinary text."""
+    return [case.expect.content, case.expect.reasoning, *(call.arguments for call in case.expect.calls)]
+
+
+@pytest.mark.every_table
+@pytest.mark.parametrize("name", NAMES)
+def test_arguments_stand_in_the_schemas_order(name: str) -> None:
+    format = formats.load(name)
+    turned = 0
+    for case in canonical(name):
+        tools = tools_of(case)
+        backwards = [reversed_properties(tool.name, tool.parameters) for tool in tools]
+        if any(len(json.loads(call.arguments)) > 1 for call in case.expect.calls):
+            made = grammar.lark(format, Tools.of(backwards), reasoning=reasoning_of(format, tools, case))
+            assert not any(walks.allows(made.text, text) for text in outputs_of(format, case)), case.name
+            turned += 1
+    assert turned
+
+
+def reversed_properties(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    properties = dict(reversed(parameters["properties"].items()))
+    return {"type": "function", "function": {"name": name, "parameters": {**parameters, "properties": properties}}}
+
+
+def reasoning_of(format: Format, tools: Tools, case: Case, thoughts: Any = "optional") -> Any:
+    return "open" if starts_in_thought(format, tools, case) else thoughts

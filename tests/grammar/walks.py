@@ -10,6 +10,7 @@ import functools
 import json
 import sys
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -89,7 +90,7 @@ class Walk:
     tokens: list[int]
 
 
-def _spelled(text: str, markers: Mapping[str, int]) -> list[int]:
+def spelled(text: str, markers: Mapping[str, int]) -> list[int]:
     """The text's tokens, markers among these as their own."""
     return encoding().encode(text, allowed_special=set(markers), disallowed_special=())
 
@@ -113,15 +114,15 @@ class Walker:
     def __init__(self, grammar: str, format: Format, names: tuple[str, ...], markers: Mapping[str, int]) -> None:
         self._matcher = llguidance.LLMatcher(tokenizer(), grammar)
         assert not self._matcher.is_error(), self._matcher.get_error()
-        self._texts = [_spelled(text, markers) for text in texts_of(format, names)]
+        self._texts = [spelled(text, markers) for text in texts_of(format, names)]
         thoughts = {
             format.markers[name].text
             for state in format.states.values()
             for name, target in state.on.items()
             if format.states[target].kind == "reasoning"
         }
-        self._late = [_spelled(text, markers) for text in texts_of(format, names) if text not in thoughts]
-        self._ends = [_spelled(text, markers) for text in closing_texts(format, names)]
+        self._late = [spelled(text, markers) for text in texts_of(format, names) if text not in thoughts]
+        self._ends = [spelled(text, markers) for text in closing_texts(format, names)]
         self._closers = [encoding().encode_ordinary(text) for text in CLOSERS]
         self._others = [encoding().encode_ordinary(text) for text in OTHERS]
 
@@ -166,11 +167,11 @@ def _matcher(grammar: str) -> llguidance.LLMatcher:
     return llguidance.LLMatcher(tokenizer(), grammar)
 
 
-def allows(grammar: str, text: str) -> bool:
-    """Whether the grammar allows this whole output, spelled in ordinary tokens."""
+def allows(grammar: str, text: str, markers: Mapping[str, int] = MappingProxyType({})) -> bool:
+    """Whether the grammar allows this whole output, these markers as their tokens and the rest in ordinary ones."""
     matcher = _matcher(grammar)
     matcher.reset()
-    ids = encoding().encode_ordinary(text)
+    ids = spelled(text, markers)
     if matcher.validate_tokens(ids) < len(ids):  # asks without leaving the matcher in an error
         return False
     return bool(matcher.consume_tokens(ids) and matcher.is_accepting())
