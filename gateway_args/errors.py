@@ -28,3 +28,7 @@ class DecodeError(GatewayArgsError, ValueError):
         super().__init__(message)
         self.path = path
         self.offset = offset
+
+
+class GrammarError(GatewayArgsError, ValueError):
+    """What was asked of a grammar cannot be said exactly, or not at all; the message names the reason."""

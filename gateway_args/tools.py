@@ -57,6 +57,12 @@ class Tool:
             self._type = ValueType(self.parameters)
         return self._type
 
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The parameters that the schema's own `properties` name, in their order."""
+        properties = self.parameters.get("properties")
+        return tuple(properties) if isinstance(properties, Mapping) else ()
+
     def declares(self, key: str) -> bool:
         return self.type.declares(key)
 

@@ -210,6 +210,7 @@ class CompiledFormat:
             if self.states[row.target].kind in kinds or row.target == at.name  # a call, or the end of a message
         ]
         state.markers.ends = Words([*ends, *openers])
+        state.markers.openers = frozenset(openers)
 
 
 KEPT: Final = 16

@@ -13,9 +13,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..errors import GrammarError
 from ..formats.table import Format
 from ..tools import Tool, Tools
-from .calls import Calls, GrammarError
+from .calls import Calls
 from .flow import Request, tree_of
 from .nodes import NOTHING, Tree, shortest
 from .well_formed import well_formed

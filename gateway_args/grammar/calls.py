@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import GatewayArgsError
+from ..errors import GrammarError
 from ..limits import Limits
 from ..syntaxes.framed import Framed
 from ..syntaxes.gemma import Gemma
@@ -18,7 +18,9 @@ from ..syntaxes.pattern import Pattern as HeaderPattern
 from ..syntaxes.pattern import first_match
 from ..syntaxes.python_calls import Python
 from ..syntaxes.tagged import Tagged
+from ..syntaxes.text import Text
 from .elements import ElementValues
+from .line_values import LineValues
 from .nodes import EMPTY, SPACE, Free, Json, Literal, Node, Pattern, choice, optional, separated, sequence, shortest
 from .nodes import Sequence as SequenceNode
 from .values import GEMMA, PYTHON, LiteralValues, Values
@@ -39,10 +41,6 @@ _PYTHON_NAME: Final = re.compile(r"\w[\w.\-]*")
 _GEMMA_NAME: Final = re.compile(r"\w[\w.\-:/]*")
 _SPACE: Final = r"[ \t\n\r]{0,16}"
 _SOME_SPACE: Final = Pattern(r"[ \t\n\r]{1,16}")
-
-
-class GrammarError(GatewayArgsError, ValueError):
-    """What was asked for cannot be said exactly, or not at all; the message names the reason."""
 
 
 class Calls:
@@ -97,7 +95,7 @@ class Calls:
 
     def needs_closer(self, names: Sequence[str]) -> bool:
         """Whether a call of these is whole only when its region's closer came."""
-        return any(isinstance(self._format.calls[name], Tagged | Lines | Gemma) for name in names)
+        return any(isinstance(self._format.calls[name], Tagged | Lines | Text | Gemma) for name in names)
 
     def firsts(self, names: Sequence[str]) -> str:
         """The characters with which a call of these may begin where no marker opens it."""
@@ -149,8 +147,8 @@ class Calls:
                 yield from self._framed(syntax)
             case Tagged():
                 yield from (self._tagged(syntax, tool, state) for tool in self._tools)
-            case Lines():
-                yield from (self._lines(syntax, tool, state) for tool in self._tools)
+            case Lines() | Text():
+                yield from (self._in_lines(syntax, tool, state) for tool in self._tools)
             case Python():
                 yield from self._python(syntax, many)
             case PythonObjects():
@@ -226,7 +224,7 @@ class Calls:
                 continue
             yield sequence(SPACE, self._headers(syntax.header, tool.name), self._arguments(tool), close)
 
-    def _headers(self, patterns: Sequence[str], name: str) -> Node:
+    def _headers(self, patterns: Sequence[str], name: str, behind: Node = SPACE) -> Node:
         """The header in every way of the table that is read with this name, repairs of what a model lost left out."""
         usual = [pattern for pattern in patterns if "{declared}" not in pattern] or patterns
         readers = tuple(HeaderPattern(pattern) for pattern in patterns)
@@ -235,7 +233,7 @@ class Calls:
             text = _PLACES.sub(lambda place: _SAMPLES.get(place[1], name), pattern)
             _, read = first_match(readers, text + "{", 0, Limits(max_name=len(text)), True, [name])
             if read is not None and read.name == name:
-                found.append(sequence(_header(pattern, name), EMPTY if pattern.endswith("{object}") else SPACE))
+                found.append(sequence(_header(pattern, name), EMPTY if pattern.endswith("{object}") else behind))
         if not found:
             raise GrammarError(
                 f"{self._format.name}: the format cannot name a function {name!r} so that it is read back"
@@ -308,25 +306,15 @@ class Calls:
                 ways.append(sequence(opener, inner))
         return choice(ways)
 
-    def _lines(self, syntax: Lines, tool: Tool, state: State | None) -> Node:
-        """A line for each parameter; a list or an object, in which JSON may break lines, has no line."""
+    def _in_lines(self, syntax: Lines | Text, tool: Tool, state: State | None) -> Node:
+        """A call whose parameters are lines: each with its key, or in their order and the last one the rest."""
         schema = self.values.object(tool.parameters, tool.name)
-        line, space = Literal(syntax.line), Pattern(r"[ \t]{0,16}")
-        excludes = shortest([syntax.line, *self._tag_excludes(Tagged(), state)])
-        found: list[Node] = []
-        for key, one, required in self.values.members(schema, tool.name):
-            where = f"{tool.name}.{key}"
-            value = self.values.resolved(one, schema)
-            types = self.values.types(value)
-            if types & {"array", "object"} or syntax.separator in key or key != key.strip():
-                raise GrammarError(f"{self._format.name}: {where}: no line of the format can be told to hold this")
-            if "string" in types:
-                inner = self._text(Tagged(), value, False, excludes, syntax.line, where)
-            else:
-                inner = sequence(Json(self.values.rooted(value, schema), where), space, line)
-            whole = sequence(Literal(key + syntax.separator), space, inner)
-            found.append(whole if required else optional(whole))
-        return sequence(SPACE, self._headers(syntax.header, tool.name), space, optional(line), *found)
+        excludes = self._tag_excludes(Tagged(), state)
+        lines = LineValues(self._format.name, self.values, schema, tool.name, syntax.line, excludes, self._text)
+        if isinstance(syntax, Lines):
+            return sequence(SPACE, self._headers(syntax.header, tool.name), lines.keyed(syntax.separator))
+        head = self._headers(syntax.header, tool.name, EMPTY)
+        return choice(sequence(SPACE, head, way) for way in lines.rest())
 
     def _type_word(self, syntax: Tagged, types: frozenset[str], as_text: bool) -> Node:
         """What `{type}` says of a text, or of a value that is none."""

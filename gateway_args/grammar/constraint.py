@@ -146,7 +146,7 @@ class _LarkGuide:
     __slots__ = ("_end", "_matcher")
 
     def __init__(self, encoding: tiktoken.Encoding, grammar: str) -> None:
-        from .calls import GrammarError
+        from ..errors import GrammarError
 
         self._end = encoding.n_vocab
         self._matcher = _matcher(encoding, grammar)

@@ -13,7 +13,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from .nodes import EMPTY, NOTHING, SPACE, Choice, Cut, Free, Literal, Node, Repeat, choice, sequence, shortest, star
+from .nodes import (
+    EMPTY,
+    NOTHING,
+    SPACE,
+    Choice,
+    Cut,
+    Free,
+    Literal,
+    Node,
+    Repeat,
+    Sequence,
+    choice,
+    sequence,
+    shortest,
+    star,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -254,7 +269,7 @@ class _Flow:
         elif self._may_call(phase):
             body = self._calls.bodies(state.calls, self._request.many, EMPTY, state, row.longer)
             for closing, node in self._closing(state, CALLED):
-                yield sequence(label, body, closing), node
+                yield sequence(label, _closed(body, closing)), node
 
     def _closing(self, state: State, phase: int) -> Iterator[tuple[Node, _Node]]:
         """What may follow a call or a section: its closers, or nothing where the turn's end closes it."""
@@ -302,6 +317,18 @@ def _folded(edges: Mapping[_Node, Mapping[_Node, Node]]) -> Node:
         return Choice(())
     loop = onward.get(_START)
     return sequence(star(loop), onward[_END]) if loop is not None else onward[_END]
+
+
+def _closed(body: Node, closing: Node) -> Node:
+    """The body, then what closes it: a text that only its closer ends is one with that, in each way of writing it."""
+    ways = body.items if isinstance(body, Choice) else (body,)
+    if not any(isinstance(part, Free) and not part.stop for way in ways for part in _parts(way)):
+        return sequence(body, closing)
+    return choice(sequence(way, closing) for way in ways)
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence) else (node,)
 
 
 def _looped(label: Node, loop: Node | None) -> Node:

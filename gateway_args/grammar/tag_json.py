@@ -17,7 +17,7 @@ from .schemas import XGRAMMAR, XGRAMMAR_EXCLUDING, enforced
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .calls import GrammarError
+    from ..errors import GrammarError
 
 Format = dict[str, Any]
 _QUANTIFIERS: Final = {(0, 1): "optional", (0, None): "star", (1, None): "plus"}
@@ -81,7 +81,7 @@ class _Printer:
                 return {"type": "grammar", "grammar": self._grammar(node)}
 
     def _cannot(self, reason: str) -> GrammarError:
-        from .calls import GrammarError
+        from ..errors import GrammarError
 
         return GrammarError(f"{self._name}: {reason}")
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .region import Markers, Region
 
 # Where reading stands.
-_HEADER: Final = "header"
-_BODY: Final = "body"  # behind the header: the call has not started
-_KEY: Final = "key"  # where a line begins
-_OPENED: Final = "opened"  # behind a separator
-_LEAD: Final = "lead"  # in white space before a value
-_VALUE: Final = "value"
-_STRAY: Final = "stray"  # in a line that is none
-_OVER: Final = "over"
+HEADER: Final = "header"
+BODY: Final = "body"  # behind the header: the call has not started
+KEY: Final = "key"  # where a line begins
+OPENED: Final = "opened"  # behind a separator
+LEAD: Final = "lead"  # in white space before a value
+VALUE: Final = "value"
+STRAY: Final = "stray"  # in a line that is none
+OVER: Final = "over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class LinesReader(Reader):
 
     __slots__ = ("_bound", "_frames", "_id", "_name", "_state", "_value")
     FIELDS: ClassVar[tuple[tuple[str, Kind], ...]] = (
-        ("_state", choice(_HEADER, _BODY, _KEY, _OPENED, _LEAD, _VALUE, _STRAY, _OVER)),
+        ("_state", choice(HEADER, BODY, KEY, OPENED, LEAD, VALUE, STRAY, OVER)),
         ("_name", TEXT),
         ("_id", optional(TEXT)),
         ("_frames", part(Frames)),
@@ -112,7 +112,7 @@ class LinesReader(Reader):
 
     def __init__(self, bound: BoundLines) -> None:
         self._bound: Final = bound
-        self._state: str = _HEADER
+        self._state: str = HEADER
         self._name = ""
         self._id: str | None = None
         self._frames = Frames()
@@ -152,13 +152,13 @@ class LinesReader(Reader):
         self._name = found.name
         self._id = found.id or None
         region.advance(found.end)
-        self._state = _BODY
+        self._state = BODY
         return GO
 
     def _body(self, region: Region) -> Progress:
         if region.pos == len(region.text) and not region.final:
             return WAIT
-        self._state = _KEY
+        self._state = KEY
         why = region.start_call(self._name, region.pos, self._id)
         return GO if why is None else region.fail(why)
 
@@ -170,20 +170,20 @@ class LinesReader(Reader):
         verdict, stop, end = self._bound.stops(region.markers, key=True).find(text, at, region.final)
         key = text[at:stop].strip(SPACE)
         if len(key) > region.limits.max_name:
-            self._state = _STRAY
+            self._state = STRAY
             return GO
         if verdict != YES:
             if region.final and key:
-                self._state = _STRAY
+                self._state = STRAY
                 return GO
             return WAIT
         if text.startswith(self._bound.sign, stop) and end == stop + len(self._bound.sign) and key:
             region.advance(end)
             self._frames.key = region.data(at, stop).strip(SPACE)
-            self._state = _OPENED
+            self._state = OPENED
             return GO
         if key:
-            self._state = _STRAY
+            self._state = STRAY
             return GO
         if text.startswith(self._bound.line, stop) and end == stop + len(self._bound.line):
             region.advance(end)
@@ -195,7 +195,7 @@ class LinesReader(Reader):
         """A marker, or a separator without a key, stands at `at`, behind white space."""
         region.advance(at)
         if region.marker(at) != YES:
-            self._state = _STRAY
+            self._state = STRAY
             return GO
         if region.closer(at):
             return self._finish(region)
@@ -206,7 +206,7 @@ class LinesReader(Reader):
         if not self._value.send(region, "}" if self._frames.inner.keys else "{}", region.pos):
             return BROKE
         self.complete = True
-        self._state = _OVER
+        self._state = OVER
         return DONE
 
     def _close_implied(self, region: Region) -> None:
@@ -214,7 +214,7 @@ class LinesReader(Reader):
         if self._frames.inner.keys and self._value.send(region, "}", region.pos):
             region.consume(region.pos, Why.IMPLICIT_CLOSE)
             self.complete = True
-            self._state = _OVER
+            self._state = OVER
 
     def _opened(self, region: Region) -> Progress:
         """Behind a separator: the key is written, white space before the value is none of it."""
@@ -231,7 +231,7 @@ class LinesReader(Reader):
             self._value.begin(form_of(type), is_scalar(type))
             if self._frames.kept > region.limits.max_held:
                 return region.fail(Why.LIMIT)
-        self._state = _LEAD
+        self._state = LEAD
         return GO
 
     def _lead(self, region: Region) -> Progress:
@@ -245,7 +245,7 @@ class LinesReader(Reader):
         if (at == len(text) or literal(text, at, line, region.final) == MORE) and not region.final:
             return WAIT
         self._value.opens(region.limits.max_depth - 1)
-        self._state = _VALUE
+        self._state = VALUE
         return GO
 
     def _read_value(self, region: Region) -> Progress:
@@ -272,7 +272,7 @@ class LinesReader(Reader):
         if not value.close(region, at, type, self._bound.syntax.python, region.limits.max_depth - 1, ""):
             return False
         region.advance(at + len(region.text) - length)  # the text may be put together anew
-        self._state = _KEY
+        self._state = KEY
         if value.form == REFUSED:
             region.malformed(region.pos, Why.DUPLICATE)
             return True
@@ -285,15 +285,15 @@ class LinesReader(Reader):
         region.malformed(stop, Why.STRAY)
         if verdict != YES:
             return WAIT
-        self._state = _KEY
+        self._state = KEY
         return GO
 
     def cut(self, region: Region) -> None:
-        if self._state == _VALUE and not region.stopped:
+        if self._state == VALUE and not region.stopped:
             self._value.cut(region, len(region.text))
-        elif self._state == _VALUE and self._close(region, region.pos):
+        elif self._state == VALUE and self._close(region, region.pos):
             region.advance(len(region.text))
             region.consume(region.pos, Why.ENVELOPE)
             self._close_implied(region)
-        elif self._state == _KEY and region.stopped and region.pos == len(region.text):
+        elif self._state == KEY and region.stopped and region.pos == len(region.text):
             self._close_implied(region)

@@ -34,7 +34,7 @@ REJECT: Final = "reject"  # a tentative call is none: all that is held is text
 class Markers:
     """The markers that count in one state, compiled for scanning."""
 
-    __slots__ = ("closers", "ends", "json_firsts", "json_starts", "name", "section", "special", "words")
+    __slots__ = ("closers", "ends", "json_firsts", "json_starts", "name", "openers", "section", "special", "words")
 
     def __init__(self, name: str, words: Iterable[str], section: bool) -> None:
         self.name: Final = name  # of the state
@@ -43,6 +43,7 @@ class Markers:
         # The call's closers, then those of each section around it, and what may follow them when all have come.
         self.closers: tuple[Words, ...] = ()
         self.ends: Words = Words(())
+        self.openers: frozenset[str] = frozenset()  # those of calls among them
         # Markers that begin like JSON outside strings: who reads JSON looks for these itself.
         self.json_firsts: Final = "".join(c for c in self.words.firsts if c in '{}[]:,-0123456789truefalsn"')
         # Where a run of JSON stops: control characters, private ones, and these.

@@ -11,6 +11,7 @@ from .lines import Lines
 from .objects import Json, PythonObjects
 from .python_calls import Python
 from .tagged import Tagged
+from .text import Text
 
 if TYPE_CHECKING:
     from .base import Syntax
@@ -23,6 +24,7 @@ SYNTAXES: Final[dict[str, type[Syntax]]] = {
     "python": Python,
     "python_objects": PythonObjects,
     "tagged": Tagged,
+    "text": Text,
 }
 
 

@@ -55,9 +55,18 @@ def test_what_the_grammar_allows_is_read() -> None:
     assert walks.allows(made.text, "<do find>\nq= a b\nn=5\nm=c\n</do>")
 
 
-def test_a_list_has_no_line_in_a_grammar() -> None:
-    with pytest.raises(grammar.GrammarError, match=r"lines: find.q: no line of the format can be told to hold this"):
-        grammar.lark(LINES, tools({"q": {"type": "array"}}), choice="required")
+def test_a_list_stands_on_one_line_of_a_grammar() -> None:
+    sys.path.insert(0, str(ROOT / "tests" / "grammar"))
+    import walks
+
+    made = grammar.lark(LINES, tools({"q": {"type": "array", "items": {"type": "integer"}}}), choice="required")
+    assert walks.allows(made.text, "<do find>\nq=[1, 2]\n</do>")
+    assert not walks.allows(made.text, "<do find>\nq=[1,\n2]\n</do>")
+
+
+def test_a_key_that_holds_the_separator_has_no_line() -> None:
+    with pytest.raises(grammar.GrammarError, match=r"lines: find.q=: no line of the format can be told to hold this"):
+        grammar.lark(LINES, tools({"q": {}, "q=": {}}), choice="required")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gateway_args.syntaxes.python_calls import Python
 from gateway_args.syntaxes.region import DONE, MARKER, WAIT, Call, Hot, Markers, Progress
 from gateway_args.syntaxes.scanning import Words
 from gateway_args.syntaxes.tagged import Tagged
+from gateway_args.syntaxes.text import Text
 
 if TYPE_CHECKING:
     from gateway_args.syntaxes.base import Syntax
@@ -111,6 +112,7 @@ SYNTAXES: dict[str, tuple[Syntax, str, Progress]] = {
     "json": (Json(), '{"name": "add", "arguments": {"a": [1, "x"]}}', DONE),
     "json list": (Json(shape="list"), '[{"name": "add", "arguments": {"a": [1, "x"]}}]', DONE),
     "lines": (Lines(header=("{name}>",)), 'add>\na: [1, "x"]\n</call>', DONE),
+    "text": (Text(header=("{name}>",), argument="a"), 'add>\n[1, "x"]\n</call>', DONE),
     "framed": (Framed(header=("{name}|",)), 'add|{"a": [1, "x"]}', DONE),
     "python": (Python(), "[add(a=[1, 'x'])]", DONE),
     "python objects": (PythonObjects(), "[{'name': 'add', 'arguments': {'a': [1, 'x']}}]", DONE),
