@@ -4,7 +4,9 @@ One call streams in 4-character deltas, its arguments plain or code, of 200 char
 delta. Figures are processor time a delta in units (`units.py`), the median of rounds in which all readers of a case
 take turns. Every reader's value is compared with what was written, after the clock has stopped. Growth is the last
 figure over the one of a sixteenth of the text: 1 is linear, 16 is quadratic. A size that would take a reader more than
-`PATIENCE` seconds, by what it took and how that grew, is left out; a peer that is not installed is named.
+`PATIENCE` seconds, by what it took and how that grew, is left out; a peer that is not here is named. vLLM's and
+SGLang's parsers run from their distributions' sources, in the folders `vllm` and `sglang` of the public material that
+GATEWAY_ARGS_TEST_MATERIAL names.
 
 What re-parses (jiter, pydantic, partial-json-parser, json_repair) or reads events (ijson) gets the arguments alone,
 without the call's markup: that is how clients use it. "to JSON" writes chat chunks.
@@ -16,6 +18,7 @@ import argparse
 import functools
 import importlib
 import json
+import os
 import platform
 import sys
 from html import escape
@@ -24,6 +27,7 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import engine_parsers
 from units import CHUNK, deltas
 
 import gateway_args
@@ -129,6 +133,55 @@ def reparsed(parse: Callable[[str], Any]) -> Callable[[list[str]], object]:
     return read
 
 
+def coder(body: str) -> str:
+    return f"<tool_call>\n<function=save>\n<parameter=body>\n{body}\n</parameter>\n</function>\n</tool_call>"
+
+
+def body_of(said: str) -> object:
+    try:
+        return json.loads(said)["body"]
+    except ValueError:  # no arguments have come
+        return None
+
+
+def vllm() -> Peer:
+    return Peer("vLLM (hermes)", hermes, engine_parsers.vllm_hermes(sources("vllm")), body_of)
+
+
+def sglang() -> Peer:
+    read = engine_parsers.sglang(sources("sglang"), "qwen25_detector", "Qwen25Detector")
+    return Peer("SGLang (hermes)", hermes, read, body_of)
+
+
+def sglang_coder() -> Peer:
+    read = engine_parsers.sglang(sources("sglang"), "qwen3_coder_detector", "Qwen3CoderDetector")
+    return Peer("SGLang (qwen3_coder)", coder, read, body_of)
+
+
+def sources(engine: str) -> Path | None:
+    """The folder in the public material that has the engine's sources (tests/README.md)."""
+    folder = os.environ.get("GATEWAY_ARGS_TEST_MATERIAL")
+    return Path(folder) / engine if folder else None
+
+
+def transformers() -> Peer:
+    """Their reader of response templates, with ours of the format: it reads whole outputs, so all is read again."""
+    chat_parsing: Any = importlib.import_module("transformers.utils.chat_parsing")
+    template = formats.to_response_template(formats.load("hermes"))
+
+    def read(pieces: list[str]) -> object:
+        text, message = "", {}
+        for piece in pieces:
+            text += piece
+            try:
+                message = chat_parsing.parse_response(text, template, prefix="", tools=TOOLS)
+            except ValueError:  # the call's JSON is not whole
+                continue
+        return message["tool_calls"][0]["function"]["arguments"]["body"]
+
+    return Peer("transformers (hermes, parsed again)", hermes, read)
+
+
 def deepseek_recipe() -> Peer:
     recipe: Any = importlib.import_module("deepseek_recipe")
     request = {"model": "DeepSeek-V4-Pro", "messages": [{"role": "user", "content": "x"}], "tools": TOOLS}
@@ -210,13 +263,11 @@ def xgrammar() -> Peer:
     return Peer("xgrammar (accepts, no value)", arguments, read)
 
 
-PEERS = (deepseek_recipe, jiter, pydantic, partial_json_parser, json_repair, ijson, llguidance, xgrammar)
-# Their parsers are not run here: they come with engines of gigabytes, or need a vocabulary that is downloaded.
-NOT_RUN = {
-    "vLLM, SGLang": "their parsers come with the engine",
-    "openai-harmony": "reads token ids, of a vocabulary that it downloads",
-    "transformers": "its response parser reads whole outputs",
-}
+PEERS = (
+    *(vllm, sglang, sglang_coder, transformers, deepseek_recipe, jiter),
+    *(pydantic, partial_json_parser, json_repair, ijson, llguidance, xgrammar),
+)
+NOT_RUN = {"openai-harmony": "reads token ids, of a vocabulary that it downloads"}
 
 
 def tokens_of(text: str) -> list[str]:
@@ -238,6 +289,7 @@ def seconds(row: list[float], size: int) -> float:
 def contestants() -> tuple[list[Peer], dict[str, str]]:
     found = [
         Peer("gateway_args (hermes)", hermes, ours("hermes"), joined),
+        Peer("gateway_args (qwen3_coder)", coder, ours("qwen3_coder"), joined),
         Peer("gateway_args (deepseek_v4)", dsml, ours("deepseek_v4"), joined),
         Peer("gateway_args (deepseek_v4, to JSON)", dsml, ours_to_bytes, of_frames),
         Peer("gateway_args (accepts, no value)", arguments, acceptor),
@@ -247,7 +299,7 @@ def contestants() -> tuple[list[Peer], dict[str, str]]:
         try:
             found.append(make())
         except ImportError:
-            missing[make.__name__.replace("_", "-")] = "not installed"
+            missing[make.__name__.replace("_", "-")] = "not here"
     return found, missing
 
 
@@ -275,7 +327,7 @@ def measure(kind: str, size: int, peers: list[Peer], cut: int) -> dict[str, floa
             spent = process_time() - start
             value = peer.value(raw)
             if value is not ... and value != body:
-                said[name] = "wrong value"
+                said[name] = "no value" if value is None else "wrong value"
             elif spent > PATIENCE and not turn:
                 said[name] = spent / len(pieces) / before
             ratios[name].append(spent / len(pieces) / ((before + unit()) / 2))
@@ -325,15 +377,15 @@ def run() -> dict[str, Any]:
 
 
 def chart(result: dict[str, Any]) -> str:
-    """Units a delta at 64 KB of code, on a scale of powers of ten."""
+    """Units a delta at 4 KB of code, which every peer reads in time, on a scale of powers of ten."""
     import math
 
-    figures = result["figures"]["code, 65536"]
+    figures = result["figures"]["code, 4096"]
     rows = sorted((figure, name) for name, figure in figures.items() if isinstance(figure, float))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{40 + 24 * len(rows)}" font-family="sans-serif" '
         f'font-size="12"><rect width="100%" height="100%" fill="white"/>'
-        '<text x="8" y="18">Units a 4-character delta, 64 KB of code in one call (each grid line: ten times)</text>'
+        '<text x="8" y="18">Units a 4-character delta, 4 KB of code in one call (each grid line: ten times)</text>'
     ]
     for power in range(-2, 6):
         x = 290 + (power + 2) * 50
@@ -358,7 +410,12 @@ def main() -> int:
         given.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     if given.svg:
         given.svg.write_text(chart(result))
-    wrong = [name for case in result["figures"].values() for name, figure in case.items() if figure == "wrong value"]
+    wrong = [
+        name
+        for case in result["figures"].values()
+        for name, figure in case.items()
+        if figure in ("wrong value", "no value")
+    ]
     return 1 if any(name.startswith("gateway_args") for name in wrong) else 0
 
 
