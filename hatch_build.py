@@ -1,7 +1,7 @@
-"""The wheel's build hook: compiles the hot path with mypyc where that is asked for, else the wheel is pure Python.
+"""The wheel's build hook: compiles the hot path with mypyc where that can be done, else the wheel is pure Python.
 
-`GATEWAY_ARGS_COMPILE` decides: `0`, the default, builds pure Python; `auto` compiles where a C compiler and Python's
-headers are at hand and says in one line what it did; `1` fails where it cannot compile. An editable install is always
+`GATEWAY_ARGS_COMPILE` decides: `auto`, the default, compiles where a C compiler and Python's headers are at hand and
+says in one line what it did; `0` builds pure Python; `1` fails where it cannot compile. An editable install is always
 pure. mypy and setuptools are asked for only when they will be used. The sources are compiled in a folder of their own,
 so nothing compiled is left beside them.
 """
@@ -29,7 +29,7 @@ INTERPRETED = {"__init__.py", "literals.py", "snapshot.py", "registry.py", "toke
 
 
 def wanted() -> str:
-    said = os.environ.get(VARIABLE, "0")
+    said = os.environ.get(VARIABLE, "auto")
     if said not in ("0", "1", "auto"):
         raise ValueError(f"{VARIABLE} is {said!r}; it is '0', '1' or 'auto'")
     return said

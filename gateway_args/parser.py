@@ -134,7 +134,8 @@ class Parser:
 
     def _id(self, call: CallStart) -> tuple[str, IdKind]:
         if self._call_ids is not None:
-            given = self._call_ids(call.index, call.name)
+            make: Callable[[int, str], object] = self._call_ids
+            given = make(call.index, call.name)
             if not isinstance(given, str) or not given:
                 raise TypeError(
                     f"Parser: call_ids({call.index}, {call.name!r}) returned {given!r}; expected an id, a str"

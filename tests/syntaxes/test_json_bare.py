@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway_args import CallArguments, CallEnd, CallStart, Content, Dropped, Limits, Malformed, Parser, Tools, formats
-from gateway_args.events import IdKind
+from gateway_args.events import IdKind, Why
 
 TOOLS = Tools.of([{"type": "function", "function": {"name": name}} for name in ("add", "now")])
 
@@ -103,7 +103,7 @@ def test_a_separator_is_envelope_only_between_calls():
     parser = parser_of("llama3_json")
     parser.feed('{"name": "now"}')
     assert parser.feed("; ") == []
-    assert parser.feed('{"name": "now", "parameters": {')[0] == Dropped("; ", "envelope")
+    assert parser.feed('{"name": "now", "parameters": {')[0] == Dropped("; ", Why.ENVELOPE)
     parser.feed("}}")
     assert parser.feed("; then") == [Content("; then")]
 
@@ -129,4 +129,4 @@ def test_a_fence_belongs_to_the_calls_in_it():
     parser = parser_of("xlam")
     events = parser.feed('```json\n[{"name": "now"}]\n```')
     assert events[0] == CallStart(0, "call_0", "now", True, '```json\n[{"name": "now"', id_kind=IdKind.DEFAULT)
-    assert events[-1] == Dropped("]\n```", "envelope")
+    assert events[-1] == Dropped("]\n```", Why.ENVELOPE)
