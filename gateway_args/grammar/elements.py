@@ -58,6 +58,8 @@ class ElementValues:
             if words is not None:
                 return sequence(choice(map(Literal, words)), Literal(close))
             return Free(self._excludes, close)
+        if types == {"null"}:
+            return Literal(close)
         if "null" in types:
             without = {**schema, "type": sorted(types - {"null"})}
             return choice([Literal(close), self._inner(without, root, where, "", close)])

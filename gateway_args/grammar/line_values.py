@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import GrammarError
 from ..syntaxes.tagged import Tagged
-from .nodes import SPACE, Choice, Cut, Json, Literal, Node, Pattern, Repeat, Sequence, optional, sequence, shortest
+from .nodes import (
+    NOTHING,
+    SPACE,
+    Choice,
+    Cut,
+    Json,
+    Literal,
+    Node,
+    Pattern,
+    Repeat,
+    Sequence,
+    optional,
+    sequence,
+    shortest,
+)
 from .values import JSON, LiteralValues, Values, word_of
 
 if TYPE_CHECKING:
@@ -61,6 +75,8 @@ class LineValues:
         where = f"{self._where}.{key}"
         value = self._values.resolved(schema, self._schema)
         types = self._values.types(value)
+        if not types:
+            return NOTHING
         if "string" in types:
             excludes = self._excludes if last else shortest([self._line, *self._excludes])
             text = self._text(Tagged(), value, False, excludes, "" if last else self._line, where)

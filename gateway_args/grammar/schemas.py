@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 _MAPS: Final = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SIDES: Final = ("anyOf", "oneOf", "allOf")
+_NAMED: Final = ("$defs", "definitions")
 _ONE: Final = (
     "items",
     "additionalProperties",
@@ -105,22 +107,41 @@ def pointed(root: Mapping[str, Any], pointer: object) -> object:
 
 def _is_its_own_part(root: Mapping[str, Any], pointer: str) -> bool:
     """Whether what the pointer names is one of its own alternatives or conditions: that part says nothing."""
+    return _reaches_itself(root, pointer, lambda part: [one for key in _SIDES for one in part.get(key, ())])
+
+
+def _holds_itself(root: Mapping[str, Any], pointer: str) -> bool:
+    return _reaches_itself(root, pointer, _inner)
+
+
+def _inner(part: Mapping[str, Any]) -> list[Any]:
+    """All the schemas in this one."""
+    found: list[Any] = [part[key] for key in _ONE if key in part]
+    for key in (*_MAPS, *_LISTS):
+        said = part.get(key, ())
+        found += said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()
+    return found
+
+
+def _reaches_itself(
+    root: Mapping[str, Any], pointer: str, onward: Callable[[Mapping[str, Any]], Iterable[object]]
+) -> bool:
+    """Whether references lead from what the pointer names back to it, over these of a schema's parts."""
     seen: set[str] = set()
     todo = [pointer]
     while todo:
-        schema = pointed(root, todo.pop())
-        parts = [schema]
+        parts = [pointed(root, todo.pop())]
         while parts:
             part = parts.pop()
             if not isinstance(part, Mapping):
                 continue
-            parts += [one for key in ("anyOf", "oneOf", "allOf") for one in part.get(key, ())]
-            onward = part.get("$ref")
-            if onward == pointer:
+            parts += onward(part)
+            reference = part.get("$ref")
+            if reference == pointer:
                 return True
-            if isinstance(onward, str) and onward not in seen:
-                seen.add(onward)
-                todo.append(onward)
+            if isinstance(reference, str) and reference not in seen:
+                seen.add(reference)
+                todo.append(reference)
     return False
 
 
@@ -138,7 +159,7 @@ def _kept(
     if target.compact and isinstance(listed, list) and any(isinstance(value, list | Mapping) for value in listed):
         found["anyOf"] = [_spaced(value) for value in listed]
         schema = {key: value for key, value in schema.items() if key not in ("const", "enum", "type", "anyOf")}
-    unread = _unread(schema) if target.plain else frozenset()
+    unread = _unread(schema) if target.plain else _beside(schema, root)
     for key, value in schema.items():
         if key in NOTES or key.startswith("x-"):
             continue
@@ -191,6 +212,13 @@ def _is_beyond(key: str, value: Any, schema: Mapping[str, Any], root: Mapping[st
         case "$ref":
             return pointed(root, value) in (None, False) or _is_its_own_part(root, value)
     return False
+
+
+def _beside(schema: Mapping[str, Any], root: Mapping[str, Any]) -> frozenset[str]:
+    """The keywords that llguidance does not take beside a reference, to a schema that holds itself."""
+    others = schema.keys() - {"$ref", *NOTES, *_NAMED}
+    pointer = schema.get("$ref")
+    return frozenset(others) if others and isinstance(pointer, str) and _holds_itself(root, pointer) else frozenset()
 
 
 def _unread(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from .schemas import types_of
 from .values import type_of
 
 _TYPES: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
@@ -26,12 +27,18 @@ _ESCAPES: Final = re.compile(r"[dDwWsSnrtfv]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[pP
 _COUNT: Final = re.compile(r"\{[0-9]{1,5}(,[0-9]{0,5})?\}")
 _LARGEST: Final = 10**300
 """Numbers beyond it engines do not read."""
+_MOST: Final = 2**31
+"""Nor counts."""
 
 
 def well_formed(schema: Mapping[str, Any], where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The schema without what is no JSON Schema, and the places of that: `add.port: type`."""
     left: dict[str, None] = {}
-    return _schema(schema, where, left), tuple(left)
+    found = _schema(schema, where, left)
+    if "object" not in types_of(found.get("type", "object")):  # arguments are one
+        del found["type"]
+        left[f"{where}: type"] = None
+    return found, tuple(left)
 
 
 def _schema(schema: Mapping[str, Any], where: str, left: dict[str, None]) -> dict[str, Any]:
@@ -50,7 +57,18 @@ def _schema(schema: Mapping[str, Any], where: str, left: dict[str, None]) -> dic
         found.setdefault("prefixItems", found.pop("items"))
         found["items"] = found.pop("additionalItems", True)
     _leave_out(_contradictions(found), found, where, left)
+    if "required" in found:
+        possible = [name for name in found["required"] if _may_be_given(found, name)]
+        if len(possible) < len(found["required"]):
+            found["required"] = possible
+            left[f"{where}: required"] = None
     return found
+
+
+def _may_be_given(found: Mapping[str, Any], name: str) -> bool:
+    """Whether an object by this schema may have a member of this name at all."""
+    others = found.get("additionalProperties", True) is not False or "patternProperties" in found
+    return found.get("properties", {}).get(name, others) is not False
 
 
 def _leave_out(keys: Iterator[str], found: dict[str, Any], where: str, left: dict[str, None]) -> None:
@@ -78,8 +96,6 @@ def _contradictions(found: Mapping[str, Any]) -> Iterator[str]:
         yield "allOf"
     if found.get("items") is False and "prefixItems" not in found and found.get("minItems"):
         yield "minItems"
-    if any(found.get("properties", {}).get(name) is False for name in found.get("required", ())):
-        yield "required"
 
 
 def _is_empty(found: Mapping[str, Any], low: str, high: str) -> bool:
@@ -115,7 +131,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int | float) and _is_number(value) and value >= 0 and value == int(value)
+    return isinstance(value, int | float) and _is_number(value) and 0 <= value < _MOST and value == int(value)
 
 
 def _is_divisor(value: object) -> bool:

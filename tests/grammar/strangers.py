@@ -35,6 +35,7 @@ BROKEN: list[tuple[dict[str, Any], set[str]]] = [
     ({"type": "object", "properties": {"a": {}}, "required": "a"}, {"required"}),
     ({"type": "object", "properties": {"a": {}}, "required": [3]}, {"required"}),
     ({"type": "object", "properties": {"a": False}, "required": ["a"]}, {"required"}),
+    ({"type": "object", "properties": {"a": {}}, "required": ["b"], "additionalProperties": False}, {"required"}),
     ({"type": "object", "additionalProperties": 3}, {"additionalProperties"}),
     ({"type": "integer", "minimum": "x"}, {"minimum"}),
     ({"type": "integer", "minimum": True}, {"minimum"}),
@@ -45,6 +46,7 @@ BROKEN: list[tuple[dict[str, Any], set[str]]] = [
     ({"type": "integer", "multipleOf": 0.123456789}, {"multipleOf"}),
     ({"type": "string", "maxLength": -1}, {"maxLength"}),
     ({"type": "string", "minLength": 1.5}, {"minLength"}),
+    ({"type": "string", "minLength": 10**25}, {"minLength"}),
     ({"type": "string", "minLength": 3, "maxLength": 2}, {"minLength", "maxLength"}),
     ({"type": "string", "format": 3}, {"format"}),
     ({"type": "array", "items": 3}, {"items"}),
@@ -68,6 +70,8 @@ SOUND: list[dict[str, Any]] = [
     {"type": "object", "properties": {"a": True, "b": False}},
     {"type": "integer", "x-order": 3, "nullable": True},
     {"type": ["string", "string"]},
+    {"const": None},
+    {"enum": [None]},
 ]
 LOOPS: list[dict[str, Any]] = [
     {"allOf": [{"$ref": "#/properties/n"}]},
@@ -76,4 +80,6 @@ LOOPS: list[dict[str, Any]] = [
     {"anyOf": [{"$ref": "#/properties/n"}, {"type": "null"}]},
     {"type": "object", "properties": {"a": {"$ref": "#/properties/n"}}, "anyOf": [{"$ref": "#/properties/n"}]},
     {"type": "array", "items": {"$ref": "#/properties/n"}, "minItems": 1},
+    {"$ref": "#", "maximum": 0},
+    {"type": "object", "properties": {"next": {"$ref": "#/properties/n", "title": "n", "minProperties": 1}}},
 ]
