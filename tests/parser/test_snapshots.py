@@ -13,6 +13,7 @@ from parser_harness import merged
 
 from gateway_args import Acceptor, Format, LifecycleError, Limits, Parser, Tools, contract, fold, formats
 from gateway_args.engine.account import Account
+from gateway_args.events import Finish
 from gateway_args.formats.table import Marker, State
 from gateway_args.parser import VERSION
 from gateway_args.sealing import seal, unseal
@@ -264,3 +265,14 @@ def test_a_position_outside_of_the_text_is_refused(pos, mark):
     else:
         with pytest.raises(LifecycleError, match="damaged"):
             restored(state)
+
+
+@pytest.mark.parametrize("text", ["[f(a={'b': [[], {}, (1, (2,), ())]}, c=(), d=((1), 'x'))]", "[f(a=(((1))))]"])
+def test_a_parser_whose_arguments_met_their_bound_in_parentheses_is_saved(text: str) -> None:
+    format = formats.load("pythonic")
+    for most in range(1, len(text)):
+        parser = Parser(format, limits=Limits(max_arguments=most))
+        for char in text:
+            parser.feed(char)
+            parser = Parser.restore(parser.snapshot(), format)
+        assert isinstance(parser.finish("stop")[-1], Finish)

@@ -252,19 +252,19 @@ class LiteralValue(State):
             if len(self._brackets) >= region.limits.max_depth:
                 return region.fail(Why.LIMIT)
             region.advance(at + 1)
+            if char == "(":
+                if lead:
+                    self._write(lead, at)
+                if not self._flush(region):
+                    return BROKE
+                self._undecided.append(len(self.sender.pending))
+                self.sender.pending.append("")
+                self.sender.sent += 1  # the bracket that it may be
+                self.sender.block(True)
+            else:
+                self._write(lead + char, at + 1)
             self._state = FIRST_KEY if char == "{" else FIRST_ITEM
             self._brackets += char
-            if char != "(":
-                self._write(lead + char, at + 1)
-                return GO
-            if lead:
-                self._write(lead, at)
-            if not self._flush(region):
-                return BROKE
-            self._undecided.append(len(self.sender.pending))
-            self.sender.pending.append("")
-            self.sender.sent += 1  # the bracket that it may be
-            self.sender.block(True)
             return GO
         if char in self._quotes:
             verdict, start = self._open_string(region, at, "")
@@ -382,13 +382,13 @@ class LiteralValue(State):
         bracket = self._brackets[-1]
         if bracket != _CLOSES[char] and not (char == ")" and bracket in "c,"):
             return marker_or_fail(region, at, Why.ARGUMENTS)
-        self._brackets = self._brackets[:-1]
         region.advance(at + 1)
+        if bracket == "(" and not self._flush(region):
+            return BROKE
+        self._brackets = self._brackets[:-1]
         if bracket == "c":  # the parenthesis is the call's closer
             self._write("}", at)
         elif bracket == "(":
-            if not self._flush(region):
-                return BROKE
             slot = self._undecided.pop()
             self.sender.sent -= self._state != FIRST_ITEM  # there is no bracket
             if self._state == FIRST_ITEM:
