@@ -49,7 +49,13 @@ def test_json_arguments(keyword: str, schema: dict[str, Any], good: list[Any], b
             grammar.lark(formats.load("hermes"), tools, choice="required", strict=True)
 
 
-OTHERS = ["pythonic", "sarashina", "qwen3_coder", "deepseek_v3_2", "minimax_m3", "kimi_k3", "glm45", "gemma4"]
+OTHERS = [
+    *("pythonic", "qwen3_coder"),
+    *(
+        pytest.param(name, marks=pytest.mark.full)
+        for name in ("sarashina", "deepseek_v3_2", "minimax_m3", "kimi_k3", "glm45", "gemma4")
+    ),
+]
 
 
 @pytest.mark.parametrize(("keyword", "schema", "good", "bad"), keywords.CASES, ids=IDS)

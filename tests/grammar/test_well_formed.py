@@ -11,7 +11,10 @@ from strangers import BROKEN, LOOPS, SOUND
 
 from gateway_args import Tools, formats, grammar
 
-FORMATS = ("hermes", "pythonic", "qwen3_coder", "minimax_m3", "kimi_k3", "gemma4")
+FORMATS = [
+    *("hermes", "qwen3_coder"),
+    *(pytest.param(name, marks=pytest.mark.full) for name in ("pythonic", "minimax_m3", "kimi_k3", "gemma4", "cwm")),
+]
 
 
 def tools_of(schema: dict[str, Any], **around: Any) -> Tools:
