@@ -1,23 +1,24 @@
 """vLLM's and SGLang's parsers from their distributions' sources, without the engines.
 
-The modules named here run as they are. Whatever else of an engine they import is a stub, which has what it is asked
-for: settings, loggers and types that a parser names and does not run.
+The modules named here run as they are. The rest of an engine is stubs: settings, loggers and types that a parser names
+and does not run.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import sys
 import types
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from engine_sources import Finder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 REAL = {
     "vllm": (
@@ -38,48 +39,21 @@ REAL = {
 TOOLS_OF = {"save": {"type": "object", "properties": {"body": {"type": "string"}}}}
 
 
-class Stub(types.ModuleType):
-    """A module of an engine that has whatever it is asked for."""
+def answer(module: str, name: str) -> Any:
+    """What a stub has by this name."""
+    import pydantic
 
-    __path__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        import pydantic
-
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name == "OpenAIBaseModel":
-            return pydantic.BaseModel
-        if name in ("init_logger", "is_mistral_tokenizer"):
-            return lambda *_: None
-        if name == "make_tool_call_id":
-            return lambda *_, **__: "call_0"
-        if name == "is_list_of":
-            return lambda value, kind: isinstance(value, list) and all(isinstance(item, kind) for item in value)
-        if name == "envs":
-            return types.SimpleNamespace()
-        return type(name, (pydantic.BaseModel,), {})
-
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """An engine as far as its parsers need it."""
-
-    def __init__(self, engine: str, folder: Path) -> None:
-        self.engine = engine
-        self.folder = folder
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name in REAL[self.engine]:
-            return importlib.util.spec_from_file_location(name, self.folder / f"{name.replace('.', '/')}.py")
-        if name.partition(".")[0] == self.engine:
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec: Any) -> Stub:
-        return Stub(spec.name)
-
-    def exec_module(self, module: Any) -> None:
-        pass
+    if name == "OpenAIBaseModel":
+        return pydantic.BaseModel
+    if name in ("init_logger", "is_mistral_tokenizer"):
+        return lambda *_: None
+    if name == "make_tool_call_id":
+        return lambda *_, **__: "call_0"
+    if name == "is_list_of":
+        return lambda value, kind: isinstance(value, list) and all(isinstance(item, kind) for item in value)
+    if name == "envs":
+        return types.SimpleNamespace()
+    return type(name, (pydantic.BaseModel,), {})
 
 
 @contextlib.contextmanager
@@ -87,7 +61,7 @@ def found(engine: str, folder: Path | None) -> Iterator[None]:
     """The engine's modules can be imported; ImportError without its sources."""
     if folder is None or not (folder / engine / "__init__.py").exists():
         raise ImportError(f"no sources of {engine}")
-    finder = Finder(engine, folder)
+    finder = Finder(folder, REAL[engine], (engine,), answer)
     sys.meta_path.insert(0, finder)
     try:
         yield

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.abc
-import importlib.machinery
 import json
 import sys
-import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from engine_sources import Finder
 
 pydantic = pytest.importorskip("pydantic", reason="pip install pydantic")
 
@@ -39,51 +37,24 @@ CASES = {
 }
 
 
-class Stub(types.ModuleType):
-    """A module of vLLM that has whatever it is asked for."""
-
-    __path__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name == "OpenAIBaseModel":
-            return pydantic.BaseModel
-        if name.startswith("VLLM_MAX"):
-            return 4
-        if name == "is_list_of":
-            return lambda value, kind: isinstance(value, list) and all(isinstance(item, kind) for item in value)
-        if name in ("init_logger", "make_tool_call_id"):
-            return lambda *_: None
-        if name.endswith(("Info", "Params", "Config", "Request", "Format")):
-            return type(name, (pydantic.BaseModel,), {})
-        return type(name, (), {"AUTO": "auto"})
-
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """vLLM as far as the plugin meets it: three real modules among stubs."""
-
-    def __init__(self, source: Path) -> None:
-        self.source = source
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name in REAL:
-            file = self.source / f"{name.replace('.', '/')}.py"
-            return importlib.util.spec_from_file_location(name, file)
-        if name.partition(".")[0] == "vllm":
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec: Any) -> Stub:
-        return Stub(spec.name)
-
-    def exec_module(self, module: Any) -> None:
-        pass
+def answer(module: str, name: str) -> Any:
+    """What a stub has by this name."""
+    if name == "OpenAIBaseModel":
+        return pydantic.BaseModel
+    if name.startswith("VLLM_MAX"):
+        return 4
+    if name == "is_list_of":
+        return lambda value, kind: isinstance(value, list) and all(isinstance(item, kind) for item in value)
+    if name in ("init_logger", "make_tool_call_id"):
+        return lambda *_: None
+    if name.endswith(("Info", "Params", "Config", "Request", "Format")):
+        return type(name, (pydantic.BaseModel,), {})
+    return type(name, (), {"AUTO": "auto"})
 
 
 @pytest.fixture(scope="module")
 def plugin(vllm_source: Path) -> Iterator[Any]:
-    finder = Finder(vllm_source)
+    finder = Finder(vllm_source, REAL, ("vllm",), answer)
     sys.meta_path.insert(0, finder)
     try:
         yield importlib.import_module("gateway_args.integrations.vllm")

@@ -11,20 +11,18 @@ import is a stub. TensorRT-LLM's body is tried in `xgrammar_grammars.py`: what i
 from __future__ import annotations
 
 import importlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import re
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
 import pydantic
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import test_guided_decoding
+from engine_sources import Finder, Stub
 
 REAL = {
     "vllm": (
@@ -46,51 +44,24 @@ class Closed(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
-class Stub(types.ModuleType):
-    """A module that has whatever it is asked for."""
-
-    __path__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name == "OpenAIBaseModel":
-            return Closed
-        if name.endswith("Mixin"):
-            return type(name, (), {})
-        if name.endswith("Error"):
-            return type(name, (ValueError,), {})
-        if name.isupper():
-            return 64  # a bound
-        if re.match("[A-Z][a-z]", name) or self.__name__ in ("numpy", "torch"):
-            return Any
-        return lambda *_, **__: Stub(name)
-
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """An engine as far as its request models need it."""
-
-    def __init__(self, engine: str, folder: Path) -> None:
-        self.engine = engine
-        self.folder = folder
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name in REAL[self.engine]:
-            file = self.folder / (name.replace(".", "/") + ".py")
-            return importlib.util.spec_from_file_location(name, file)
-        if name.partition(".")[0] in (self.engine, "torch", "transformers", "xgrammar", "numpy"):
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec: Any) -> Any:
-        return Stub(spec.name)
-
-    def exec_module(self, module: Any) -> None:
-        pass
+def answer(module: str, name: str) -> Any:
+    """What a stub has by this name."""
+    if name == "OpenAIBaseModel":
+        return Closed
+    if name.endswith("Mixin"):
+        return type(name, (), {})
+    if name.endswith("Error"):
+        return type(name, (ValueError,), {})
+    if name.isupper():
+        return 64  # a bound
+    if re.match("[A-Z][a-z]", name) or module in ("numpy", "torch"):
+        return Any
+    return lambda *_, **__: Stub(name, answer)
 
 
 def request_model(engine: str, folder: Path) -> type[pydantic.BaseModel]:
-    sys.meta_path.insert(0, Finder(engine, folder))
+    stubbed = (engine, "torch", "transformers", "xgrammar", "numpy")
+    sys.meta_path.insert(0, Finder(folder, REAL[engine], stubbed, answer))
     module = importlib.import_module(REAL[engine][-1])
     model: type[pydantic.BaseModel] = module.ChatCompletionRequest
     return model
