@@ -88,13 +88,18 @@ class BoundLines(BoundSyntax):
         """What ends a value in this state, or a `key`: the separator too."""
         found = self._stops.get((markers.name, key))
         if found is None:
-            closers = {word for words in markers.closers[:1] for word in words.words}
-            words = {self.sign} | markers.words.words if key else closers | markers.ends.words
+            words = {self.sign} | markers.words.words if key else enders(markers)
             found = self._stops[markers.name, key] = Words({self.line} | words)
         return found
 
     def open(self) -> Reader:
         return LinesReader(self)
+
+
+def enders(markers: Markers) -> set[str]:
+    """The texts that may end a call's last value in this state."""
+    closers = {word for words in markers.closers[:1] for word in words.words}
+    return closers | markers.ends.words
 
 
 class LinesReader(Reader):

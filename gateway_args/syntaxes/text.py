@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from ..events import Why
 from ..strict_json.literals import json_string
 from .base import BoundSyntax, Reader, Syntax
-from .lines import BODY, HEADER, KEY, OVER, VALUE, BoundLines, Lines, LinesReader
+from .lines import BODY, HEADER, KEY, OVER, VALUE, BoundLines, Lines, LinesReader, enders
 from .pattern import unnamed
 from .region import BROKE, DONE, GO, WAIT, Progress
 from .scanning import MORE, NO, YES, Verdict, Words, layout, literal
@@ -63,8 +63,7 @@ class BoundText(BoundLines):
         """What may end the last text in this state."""
         found = self._ends.get(markers.name)
         if found is None:
-            closers = {word for words in markers.closers[:1] for word in words.words}
-            found = self._ends[markers.name] = Words(closers | markers.ends.words)
+            found = self._ends[markers.name] = Words(enders(markers))
         return found
 
     def parameters(self, region: Region) -> tuple[str, ...]:
@@ -134,7 +133,10 @@ class TextReader(LinesReader):
                 return self._ended(region, first)
             if first == len(text):
                 return WAIT  # the output ends here
-        key = self._texts.parameters(region)[given]
+        parameters = self._texts.parameters(region)
+        if given >= len(parameters):  # no call comes here; a snapshot may
+            return region.fail(Why.SHAPE)
+        key = parameters[given]
         if not self._value.send(region, f"{', ' if given else '{'}{json_string(key)}: ", region.pos):
             return BROKE
         self._frames.key = key

@@ -13,7 +13,7 @@ from parser_harness import merged
 
 from gateway_args import Acceptor, Format, LifecycleError, Limits, Parser, Tools, contract, fold, formats
 from gateway_args.engine.account import Account
-from gateway_args.events import Finish
+from gateway_args.events import CallEnd, Finish
 from gateway_args.formats.table import Marker, State
 from gateway_args.parser import VERSION
 from gateway_args.sealing import seal, unseal
@@ -276,3 +276,17 @@ def test_a_parser_whose_arguments_met_their_bound_in_parentheses_is_saved(text: 
             parser.feed(char)
             parser = Parser.restore(parser.snapshot(), format)
         assert isinstance(parser.finish("stop")[-1], Finish)
+
+
+def test_a_forged_call_with_more_parameters_than_its_function_has_breaks() -> None:
+    format = formats.load("cwm")
+    parser = Parser(format)
+    parser.feed("<tool: bash>\n")
+    state = state_of(parser)
+    text = json.dumps(state)
+    assert '[["", "{", []]]' in text
+    forged = json.loads(text.replace('[["", "{", []]]', '[["", "{", ["a", "b"]]]'))
+    parser = restored(forged, "cwm")
+    said = [*parser.feed("ls\n</tool>"), *parser.finish("stop")]
+    assert [event.complete for event in said if isinstance(event, CallEnd)] == [False]
+    assert isinstance(said[-1], Finish)
