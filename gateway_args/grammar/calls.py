@@ -21,7 +21,21 @@ from ..syntaxes.tagged import Tagged
 from ..syntaxes.text import Text
 from .elements import ElementValues
 from .line_values import LineValues
-from .nodes import EMPTY, SPACE, Free, Json, Literal, Node, Pattern, choice, optional, separated, sequence, shortest
+from .nodes import (
+    EMPTY,
+    NOTHING,
+    SPACE,
+    Free,
+    Json,
+    Literal,
+    Node,
+    Pattern,
+    choice,
+    optional,
+    separated,
+    sequence,
+    shortest,
+)
 from .nodes import Sequence as SequenceNode
 from .values import GEMMA, PYTHON, LiteralValues, Values
 
@@ -287,7 +301,7 @@ class Calls:
         close = syntax.value_close.replace("{name}", key)
         types = self.values.types(value)
         if not types:
-            return choice(())  # no value fits
+            return NOTHING
         text = "string" in types
         ways: list[Node] = []
         for pattern in syntax.parameter:

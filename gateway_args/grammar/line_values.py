@@ -6,25 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import GrammarError
 from ..syntaxes.tagged import Tagged
-from .nodes import (
-    NOTHING,
-    SPACE,
-    Choice,
-    Cut,
-    Json,
-    Literal,
-    Node,
-    Pattern,
-    Repeat,
-    Sequence,
-    optional,
-    sequence,
-    shortest,
-)
-from .values import JSON, LiteralValues, Values, word_of
+from .nodes import NOTHING, Cut, Json, Literal, Node, Pattern, optional, sequence, shortest
+from .values import JSON, LiteralValues, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from .values import Values
 
 _BLANKS: Final = Pattern(r"[ \t]{0,16}")
 
@@ -87,26 +75,8 @@ class LineValues:
         """A value that is no text, as JSON without a line's end in it."""
         if not self._values.types(schema) & {"array", "object"}:
             return Json(self._values.rooted(schema, self._schema), where)
-        values = Values()
-        dialect = JSON.without(self._excludes, f"line_{word_of(where)}")
-        written = LiteralValues(values, dialect).value(schema, self._schema, where)
-        self._values.unenforced.update(values.unenforced)
-        self._values.narrowed.update(values.narrowed)
-        for name, rule in values.rules.items():
-            self._values.rules[name] = _on_one_line(rule)
-        return _on_one_line(written)
+        dialect = JSON.without(self._excludes, f"line_{word_of(where)}")._replace(space=_BLANKS)
+        return LiteralValues(self._values, dialect).value(schema, self._schema, where)
 
     def _no_line(self, key: str) -> GrammarError:
         return GrammarError(f"{self._format}: {self._where}.{key}: no line of the format can be told to hold this")
-
-
-def _on_one_line(node: Node) -> Node:
-    """The same with blanks where white space may stand."""
-    match node:
-        case Sequence(items):
-            return Sequence(tuple(map(_on_one_line, items)))
-        case Choice(items):
-            return Choice(tuple(map(_on_one_line, items)))
-        case Repeat(item, least, most):
-            return Repeat(_on_one_line(item), least, most)
-    return _BLANKS if node == SPACE else node

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-_MAPS: Final = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
-_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
+MAPS: Final = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SIDES: Final = ("anyOf", "oneOf", "allOf")
 _NAMED: Final = ("$defs", "definitions")
-_ONE: Final = (
+ONE: Final = (
     "items",
     "additionalProperties",
     "additionalItems",
@@ -18,7 +19,11 @@ _ONE: Final = (
     "not",
     "contains",
     "propertyNames",
+    "if",
+    "then",
+    "else",
 )
+"""Keywords that hold schemas: by name, in a list, or one."""
 NOTES: Final = frozenset(
     (
         *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id"),
@@ -116,10 +121,11 @@ def _holds_itself(root: Mapping[str, Any], pointer: str) -> bool:
 
 def _inner(part: Mapping[str, Any]) -> list[Any]:
     """All the schemas in this one."""
-    found: list[Any] = [part[key] for key in _ONE if key in part]
-    for key in (*_MAPS, *_LISTS):
-        said = part.get(key, ())
-        found += said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()
+    found: list[Any] = [part[key] for key in ONE if key in part]
+    for key in MAPS:
+        found += part.get(key, {}).values()
+    for key in LISTS:
+        found += part.get(key, ())
     return found
 
 
@@ -165,20 +171,20 @@ def _kept(
             continue
         if key not in target.keywords or key in unread or _is_beyond(key, value, schema, root, target):
             left[f"{where}: {key}"] = None
-        elif key in _MAPS and isinstance(value, Mapping):
+        elif key in MAPS:
             parts = {name: _part(part, f"{where}.{name}", target, left, root) for name, part in value.items()}
             if target.plain and False in parts.values():
                 parts = {name: part for name, part in parts.items() if part is not False}
                 if schema.get("additionalProperties") is not False:
                     left[f"{where}: {key}"] = None
             found[key] = parts
-        elif key in _LISTS and isinstance(value, list):
+        elif key in LISTS:
             ways = [_part(part, where, target, left, root) for part in value]
             found[key] = [{} if part is True else part for part in ways if part is not False] if target.plain else ways
             if key == "oneOf":  # as anyOf: that no second one matches is not enforced
                 found["anyOf"] = found.pop("oneOf")
                 left[f"{where}: oneOf"] = None
-        elif key in _ONE:
+        elif key in ONE:
             named = {"type": "string", **value} if key == "propertyNames" and isinstance(value, Mapping) else value
             found[key] = _part(named, f"{where}[]" if key == "items" else where, target, left, root)
         else:
@@ -277,5 +283,6 @@ def merge(one: dict[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def types_of(said: str | list[str]) -> set[str]:
+    """The types that a `type` lets in: whole numbers are numbers."""
     kinds = {said} if isinstance(said, str) else {*said}
     return kinds | {"integer"} if "number" in kinds else kinds

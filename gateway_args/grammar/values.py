@@ -31,14 +31,12 @@ from .nodes import (
     separated,
     sequence,
 )
-from .schemas import BEARS_ON, NOTES, merge, pointed
-from .schemas import types_of as _types_of
+from .schemas import BEARS_ON, NOTES, TYPES, merge, pointed, types_of
 
 Schema = Mapping[str, Any]
 
 INTEGER: Final = Pattern("-?(0|[1-9][0-9]{0,60})")
 NUMBER: Final = Pattern(r"-?(0|[1-9][0-9]{0,60})(\.[0-9]{1,60})?([eE][+-]?[0-9]{1,2})?")
-_TYPES: Final = ("string", "integer", "number", "boolean", "null", "array", "object")
 _NAMES: Final = frozenset(("$defs", "definitions", "$ref"))
 _LISTED: Final = frozenset(("type", "enum", "const"))
 _MEMBERS: Final = frozenset(("type", "properties", "additionalProperties"))
@@ -65,7 +63,7 @@ class Values:
         """The declared members of an object: the key, its schema, whether it is required; no others can be given."""
         properties: Mapping[str, Any] = schema.get("properties", {})
         required = schema.get("required", ())
-        self.unsaid(schema, kept | {"required"} if all(key in properties for key in required) else kept, _TYPES, where)
+        self.unsaid(schema, kept | {"required"} if all(key in properties for key in required) else kept, TYPES, where)
         extra = schema.get("additionalProperties")
         if extra is not None and extra is not False:
             self.narrowed[f"{where}: additionalProperties"] = None
@@ -76,7 +74,7 @@ class Values:
         plain = {"anyOf"} if all(part.keys() <= {"type", *NOTES} for part in _parts(schema, "anyOf")) else set()
         ones = _parts(schema, "oneOf")
         if all("type" in part and part.keys() <= {"type", *NOTES} for part in ones):
-            kinds = [kind for part in ones for kind in _types_of(part["type"])]
+            kinds = [kind for part in ones for kind in types_of(part["type"])]
             plain |= {"oneOf"} if len(kinds) == len(set(kinds)) else set()
         self.unsaid(schema, _LISTED | plain, self.types(schema), where)
 
@@ -86,10 +84,11 @@ class Values:
         while isinstance(schema, Mapping) and "$ref" in schema and seen < _DEEP:
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             target = pointed(root, schema["$ref"])
-            if target is None or target is False:
+            whole = dict(target) if isinstance(target, Mapping) else {}
+            exact = merge(whole, rest)
+            if target is None or target is False or not exact:
                 self.unenforced[f"{schema['$ref']}: $ref"] = None
-                target = {}
-            schema = {**target, **rest} if isinstance(target, Mapping) else target
+            schema = whole
             seen += 1
         if schema is False:
             return {"enum": []}
@@ -125,14 +124,11 @@ class Values:
         """The JSON types that a value may have."""
         if "const" in schema:
             return frozenset([type_of(schema["const"])])
-        found = frozenset(_TYPES)
-        if isinstance(schema.get("enum"), list):
+        found = frozenset(TYPES)
+        if "enum" in schema:
             found &= {type_of(value) for value in schema["enum"]}
-        given = schema.get("type")
-        if isinstance(given, str):
-            found &= {given, "integer"} if given == "number" else {given}
-        elif isinstance(given, list):
-            found &= {*given, "integer"} if "number" in given else set(given)
+        if "type" in schema:
+            found &= types_of(schema["type"])
         for key in ("anyOf", "oneOf"):
             if key in schema:
                 found &= frozenset().union(*(self.types(_said(part)) for part in schema[key] if part is not False))
@@ -183,6 +179,8 @@ class Dialect(NamedTuple):
     """Stands on each side of a string that holds any other text, where the language has one."""
     typed: bool = False
     """Every argument stands between delimiters, whatever its type."""
+    space: Node = SPACE
+    """Stands behind commas and colons."""
 
     def without(self, excludes: tuple[str, ...], name: str) -> Dialect:
         """The same with strings that do not hold these texts; `name` keeps its rules apart."""
@@ -229,7 +227,7 @@ class LiteralValues:
             else:
                 written = sequence(delimiter, inner.value(value, schema, f"{where}.{key}"), delimiter)
             items.append((sequence(Literal(f"{key}:"), written), required))
-        return sequence(Literal("{"), joined(items), Literal("}"))
+        return sequence(Literal("{"), self._joined(items), Literal("}"))
 
     def members(self, schema: Schema, root: Schema, where: str, quote: str, colon: str) -> Node:
         """The declared members, joined by commas; a key stands between quotes or bare."""
@@ -237,9 +235,9 @@ class LiteralValues:
         for key, one, required in self._values.members(schema, where):
             name = self.text(key) if quote else Literal(key)
             value = self.value(self._values.resolved(one, root), root, f"{where}.{key}", reference_of(one))
-            space = SPACE if colon == ":" else EMPTY
+            space = self._dialect.space if colon == ":" else EMPTY
             items.append((sequence(name, Literal(colon), space, value), required))
-        return joined(items)
+        return self._joined(items)
 
     def text(self, text: str) -> Node:
         """This one string, in each way of quoting."""
@@ -271,7 +269,7 @@ class LiteralValues:
     def _one(self, schema: Schema, root: Schema, where: str) -> Node:
         if "const" in schema or "enum" in schema:
             listed = [schema["const"]] if "const" in schema else schema["enum"]
-            self._values.unsaid(schema, _LISTED, _TYPES, where)
+            self._values.unsaid(schema, _LISTED, TYPES, where)
             types = self._values.types({key: said for key, said in schema.items() if key == "type"})
             return choice(self.constant(value) for value in listed if type_of(value) in types)
         for key in ("anyOf", "oneOf"):
@@ -294,11 +292,11 @@ class LiteralValues:
             types = frozenset(["object" if "properties" in schema else "array"])
             self._values.narrowed[f"{where}: type"] = None
         else:
-            self._values.unsaid(schema, frozenset(), _TYPES, where)
+            self._values.unsaid(schema, frozenset(), TYPES, where)
             return self._anything()
         if "number" in types:
             types -= {"integer"}
-        return choice(self._typed(kind, schema, root, where) for kind in _TYPES if kind in types)
+        return choice(self._typed(kind, schema, root, where) for kind in TYPES if kind in types)
 
     def _typed(self, kind: str, schema: Schema, root: Schema, where: str) -> Node:
         dialect = self._dialect
@@ -325,7 +323,7 @@ class LiteralValues:
             item = self.value(self._values.resolved(one, root), root, f"{where}[]", reference_of(one))
         else:
             item = self._anything()
-        return sequence(Literal("["), counted(item, schema), Literal("]"))
+        return sequence(Literal("["), self._counted(item, schema), Literal("]"))
 
     def _text(self, schema: Schema) -> Node:
         words = self._values.words(schema)
@@ -352,8 +350,8 @@ class LiteralValues:
         """An object of any keys, in braces."""
         bare = Pattern("[A-Za-z_][A-Za-z0-9_]{0,63}")
         key = bare if self._dialect.bare_keys else choice(self._dialect.strings)
-        member = sequence(key, Literal(":"), SPACE, value)
-        return sequence(Literal("{"), optional(separated(member, sequence(Literal(","), SPACE))), Literal("}"))
+        member = sequence(key, Literal(":"), self._dialect.space, value)
+        return sequence(Literal("{"), optional(separated(member, self._comma)), Literal("}"))
 
     def _anything(self) -> Node:
         """A value that no schema describes."""
@@ -367,7 +365,7 @@ class LiteralValues:
                 [
                     *strings,
                     *(NUMBER, dialect.true, dialect.false, dialect.null),
-                    sequence(Literal("["), counted(Rule(name), {}), Literal("]")),
+                    sequence(Literal("["), self._counted(Rule(name), {}), Literal("]")),
                     self._any_members(Rule(name)),
                 ]
             )
@@ -385,47 +383,49 @@ class LiteralValues:
                 return self.text(value)
             case list():
                 items = [self.constant(item) for item in value]
-                return sequence(Literal("["), *_between(items), Literal("]"))
+                return sequence(Literal("["), *self._between(items), Literal("]"))
             case dict():
                 members = [
                     sequence(
-                        Literal(key) if dialect.bare_keys else self.text(key), Literal(":"), SPACE, self.constant(item)
+                        Literal(key) if dialect.bare_keys else self.text(key),
+                        *(Literal(":"), dialect.space, self.constant(item)),
                     )
                     for key, item in value.items()
                 ]
-                return sequence(Literal("{"), *_between(members), Literal("}"))
+                return sequence(Literal("{"), *self._between(members), Literal("}"))
         return Literal(json.dumps(value))
 
+    @property
+    def _comma(self) -> Node:
+        return sequence(Literal(","), self._dialect.space)
 
-def joined(items: list[tuple[Node, bool]]) -> Node:
-    """Members in their order with commas between those that are there; each is required or not."""
-    comma = sequence(Literal(","), SPACE)
-    ways: list[Node] = []
-    for first, (item, required) in enumerate(items):
-        rest = [
-            sequence(comma, one) if needed else optional(sequence(comma, one)) for one, needed in items[first + 1 :]
-        ]
-        ways.append(sequence(item, *rest))
-        if required:
-            return choice(ways)
-    return choice([*ways, EMPTY])
+    def _joined(self, items: list[tuple[Node, bool]]) -> Node:
+        """Members in their order with commas between those that are there; each is required or not."""
+        comma = self._comma
+        ways: list[Node] = []
+        for first, (item, required) in enumerate(items):
+            rest = [
+                sequence(comma, one) if needed else optional(sequence(comma, one)) for one, needed in items[first + 1 :]
+            ]
+            ways.append(sequence(item, *rest))
+            if required:
+                return choice(ways)
+        return choice([*ways, EMPTY])
 
+    def _counted(self, item: Node, schema: Schema) -> Node:
+        """Items with commas between them, as many as the schema says."""
+        least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
+        if most == 0:
+            return EMPTY
+        more = repeated(sequence(self._comma, item), max(0, least - 1), None if most is None else int(most) - 1)
+        some = sequence(item, more)
+        return some if least else optional(some)
 
-def counted(item: Node, schema: Schema) -> Node:
-    """Items with commas between them, as many as the schema says."""
-    least, most = int(schema.get("minItems", 0)), schema.get("maxItems")
-    if most == 0:
-        return EMPTY
-    more = repeated(sequence(Literal(","), SPACE, item), max(0, least - 1), None if most is None else int(most) - 1)
-    some = sequence(item, more)
-    return some if least else optional(some)
-
-
-def _between(items: list[Node]) -> list[Node]:
-    found: list[Node] = []
-    for item in items:
-        found += [Literal(","), SPACE, item] if found else [item]
-    return found
+    def _between(self, items: list[Node]) -> list[Node]:
+        found: list[Node] = []
+        for item in items:
+            found += [self._comma, item] if found else [item]
+        return found
 
 
 def reference_of(schema: object) -> str:

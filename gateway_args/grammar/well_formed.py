@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from .schemas import types_of
+from .schemas import LISTS, MAPS, ONE, TYPES, types_of
 from .values import type_of
 
-_TYPES: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
 _BOUNDS: Final = (
     ("minLength", "maxLength"),
     ("minItems", "maxItems"),
@@ -86,8 +85,8 @@ def _contradictions(found: Mapping[str, Any]) -> Iterator[str]:
     if "const" in found and "enum" in found and found["const"] not in found["enum"]:
         yield "enum"
     if listed and "type" in found:
-        kinds = {found["type"]} if isinstance(found["type"], str) else {*found["type"]}
-        if not any(type_of(value) in kinds or (type_of(value) == "integer" and "number" in kinds) for value in listed):
+        kinds = types_of(found["type"])
+        if not any(type_of(value) in kinds for value in listed):
             yield "type"
     for key in ("anyOf", "oneOf"):
         if key in found and not any(found[key]):
@@ -108,7 +107,7 @@ def _is_empty(found: Mapping[str, Any], low: str, high: str) -> bool:
 
 def _is_type(value: object) -> bool:
     kinds = value if isinstance(value, list) else [value]
-    return bool(kinds) and all(isinstance(kind, str) and kind in _TYPES for kind in kinds)
+    return bool(kinds) and all(isinstance(kind, str) and kind in TYPES for kind in kinds)
 
 
 def _is_list(value: object) -> bool:
@@ -242,22 +241,9 @@ def _part(schema: Any, where: str, left: dict[str, None]) -> Any:
 
 _Parts = tuple[Callable[[object], bool], Callable[[str, Any, str, dict[str, None]], Any]]
 _PARTS: Final[dict[str, _Parts]] = {
-    **dict.fromkeys(("properties", "$defs", "definitions", "dependentSchemas"), (_is_map, _map)),
+    **dict.fromkeys(MAPS, (_is_map, _map)),
+    **dict.fromkeys(LISTS, (_is_schemas, _list)),
+    **dict.fromkeys(ONE, (_is_schema, _one)),
     "patternProperties": (_is_patterns, _map),
-    **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), (_is_schemas, _list)),
     "items": (_is_items, _one),
-    **dict.fromkeys(
-        (
-            "additionalProperties",
-            "additionalItems",
-            "unevaluatedProperties",
-            "not",
-            "contains",
-            "propertyNames",
-            "if",
-            "then",
-            "else",
-        ),
-        (_is_schema, _one),
-    ),
 }

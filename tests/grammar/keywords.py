@@ -77,6 +77,17 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
         [[1]],
         [[1, 2]],
     ),
+    (
+        "$ref",
+        {
+            "$defs": {"n": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}},
+            "$ref": "#/$defs/n",
+            "properties": {"b": {"type": "integer"}},
+            "required": ["b"],
+        },
+        [{"a": 1, "b": 2}],
+        [{"a": 1}, {"b": 2}],
+    ),
     ("multipleOf", {"type": "integer", "multipleOf": 5}, [10], [7]),
     ("uniqueItems", {"type": "array", "uniqueItems": True}, [[1, 2]], [[1, 1]]),
     ("not", {"not": {"type": "string"}}, [1], ["x"]),
